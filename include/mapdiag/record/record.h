@@ -1,0 +1,193 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "mapdiag/record/profile.h"
+#include "mapdiag/record/reading.h"
+
+namespace mapdiag::record {
+
+/// Where the job was put so that it can be measured, best first.
+enum class Placement : std::uint8_t {
+    own_cgroup_v2,
+    own_cgroup_v1,
+    systemd_scope,
+    shared_cgroup,
+    process_tree,
+    none,
+};
+
+/// The name that every figure of that placement carries: "own cgroup (v2)", "process tree", ...
+const char* placement_name(Placement placement);
+
+/// A better placement that could not be had, and why, for a person: "can't make the cgroup /a/b:
+/// Permission denied".
+struct StepDown {
+    Placement placement;
+    std::string reason;
+};
+
+/// The job never ran: `status` is what mapdiag leaves with (125, 126, 127).
+struct NotStarted {
+    int status;
+    std::string reason;
+};
+struct Exited {
+    int code;  ///< 0..255
+};
+struct Killed {
+    int signal;
+    bool core_dumped;
+};
+/// mapdiag itself ended before the job did; the watcher ended the job.
+struct WrapperKilled {};
+/// How the run ended. `std::monostate` is "not yet".
+using Ending = std::variant<std::monostate, NotStarted, Exited, Killed, WrapperKilled>;
+
+/// Memory of the job's group at one moment, in bytes. A part that the kernel does not tell is empty.
+/// `file` is page cache without shmem (tmpfs, shared memory); the kernel can give most of it back.
+struct MemorySplit {
+    std::optional<std::uint64_t> anon;
+    std::optional<std::uint64_t> file;
+    std::optional<std::uint64_t> shmem;
+    std::optional<std::uint64_t> kernel;
+    std::optional<std::uint64_t> swap;
+    std::optional<std::uint64_t> dirty;
+};
+
+/// Event counters of one memory cgroup, as differences over the run; empty where the kernel has no
+/// such counter. On v1 `max` is memory.failcnt and `oom_kill` comes from memory.oom_control.
+struct MemoryEvents {
+    std::optional<std::uint64_t> low;
+    std::optional<std::uint64_t> high;
+    std::optional<std::uint64_t> max;
+    std::optional<std::uint64_t> oom;
+    std::optional<std::uint64_t> oom_kill;
+    std::optional<std::uint64_t> oom_group_kill;
+};
+
+/// A memory limit and the cgroup that sets it.
+struct Limit {
+    std::uint64_t bytes = 0;
+    std::string owner;     ///< path of the cgroup that set it, as seen from here
+    bool carried = false;  ///< set on the job's own group by mapdiag, with the owner's value
+};
+
+/// One cgroup above the job's: its limit, its use at the end, and what happened in it during the run
+/// (local counters: events in its sub-groups are not in them).
+struct AncestorGroup {
+    std::string path;
+    std::optional<std::uint64_t> limit;
+    std::optional<std::uint64_t> usage_at_end;
+    MemoryEvents local;
+};
+
+/// One point of the time line. Bytes, seconds since the job's start.
+struct Sample {
+    double at_s = 0;
+    std::optional<std::uint64_t> memory;  ///< the group's charge, or the sum over the processes
+    MemorySplit split;
+    std::optional<double> cpu_s;             ///< user and system so far
+    std::optional<double> throttled_s;       ///< waiting for the cpu quota so far
+    std::optional<double> pressure_some_s;   ///< memory pressure ("some") so far
+    std::optional<std::uint32_t> processes;
+    bool under_oom = false;  ///< v1: stopped at its limit, waiting for memory
+};
+
+/// The highest sample: the split nearest to the peak that was seen.
+struct PeakSample {
+    std::uint64_t memory = 0;
+    double at_s = 0;
+    MemorySplit split;
+};
+
+/// A process that the job left running. Never killed; moved out of the job's cgroup.
+struct Leftover {
+    std::int32_t pid = 0;
+    std::string program;
+    bool holds_output = false;  ///< keeps the job's stdout or stderr open
+    bool stopped = false;       ///< in state T (stopped or frozen)
+};
+
+/// A signal that reached mapdiag during the run.
+struct SignalSeen {
+    double at_s = 0;
+    int signal = 0;
+    std::int32_t sender = 0;   ///< pid, 0 where the kernel sent it (a terminal)
+    bool passed_on = false;    ///< sent on to the job; false: the job had it already (whole group)
+};
+
+/// What became of one side of the job's output.
+struct OutputSide {
+    std::uint64_t bytes = 0;        ///< read from the job
+    std::uint64_t lost_bytes = 0;   ///< could not be passed on
+    std::string failure;            ///< why, empty where all went well
+};
+
+/// What became of E.log.
+struct LogOutcome {
+    std::string path;               ///< empty with --no-log
+    std::uint64_t lost_bytes = 0;
+    std::string failure;            ///< why the log is cut or missing, empty where it is whole
+    std::string last_stderr_line;   ///< kept in memory only: never put into the journal
+};
+
+/// The job's output file, where its command line names one (-o, --output) or the user did.
+struct OutputFileState {
+    std::string path;
+    bool exists = false;
+    std::uint64_t bytes = 0;
+    bool older_than_start = false;
+    bool leftover_temporary = false;  ///< a file of the same name with .tmp behind it
+};
+
+/// All readings of one run.
+struct RunRecord {
+    std::string entity;          ///< printable
+    std::string program;         ///< name of the job's program, without its folder
+    std::size_t argument_count = 0;
+    std::string started_at;      ///< ISO 8601, UTC
+    double wall_s = 0;
+
+    Placement placement = Placement::none;
+    std::vector<StepDown> steps_down;
+    std::string cgroup;          ///< path of the job's own group, empty where it had none
+    /// Sampled placements: the mean time between two readings of the memory figure.
+    std::optional<double> sampling_interval_s;
+
+    Ending ending;
+    bool python_seen = false;
+    bool timed_out = false;
+
+    Reading<std::uint64_t> peak;
+    Reading<PeakSample> peak_sample;
+    Reading<Limit> limit;
+    Reading<Limit> swap_limit;
+    Reading<std::uint64_t> swap_peak;
+    Reading<MemoryEvents> events;         ///< of the job's own group and those it made below it
+    Reading<std::uint64_t> machine_oom_kills;  ///< /proc/vmstat oom_kill, difference over the run
+    std::vector<AncestorGroup> ancestors;
+    bool killer_disabled = false;         ///< v1: memory.oom_control oom_kill_disable at the end
+    bool stuck_at_limit = false;          ///< under_oom in the last samples, killer off
+
+    Reading<double> user_s;
+    Reading<double> system_s;
+    Reading<double> throttled_s;
+    Reading<std::uint64_t> largest_process;
+
+    ProfileRecord profile;
+    std::vector<Leftover> leftovers;
+    std::vector<SignalSeen> signals;
+    OutputSide out;
+    OutputSide err;
+    LogOutcome log;
+    std::optional<OutputFileState> output_file;
+    /// Failures of mapdiag's own work that cost a line, not the job: "can't write the journal ...".
+    std::vector<std::string> troubles;
+};
+
+}  // namespace mapdiag::record
