@@ -38,5 +38,5 @@ function(mapdiag_test name)
   target_compile_definitions(test_${name} PRIVATE
     MAPDIAG_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   add_test(NAME ${name} COMMAND test_${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 600)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS unit)
 endfunction()
