@@ -17,7 +17,9 @@ bool is_command(std::string_view name) {
 
 }  // namespace
 
-std::span<const Command> commands() { return kCommands; }
+std::span<const Command> commands() {
+    return kCommands;
+}
 
 std::unique_ptr<CLI::App> make_app(Action& chosen, std::string_view only) {
     auto app = std::make_unique<CLI::App>(

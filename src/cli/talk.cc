@@ -17,8 +17,12 @@ spdlog::logger make_talker() {
 
 }  // namespace
 
-void say_error(std::string_view text) { make_talker().error("{}", text); }
+void say_error(std::string_view text) {
+    make_talker().error("{}", text);
+}
 
-void say_warning(std::string_view text) { make_talker().warn("warning: {}", text); }
+void say_warning(std::string_view text) {
+    make_talker().warn("warning: {}", text);
+}
 
 }  // namespace mapdiag::cli

@@ -28,6 +28,8 @@ std::string Error::text() const {
     return out;
 }
 
-std::string errno_text(int errno_value) { return std::generic_category().message(errno_value); }
+std::string errno_text(int errno_value) {
+    return std::generic_category().message(errno_value);
+}
 
 }  // namespace mapdiag

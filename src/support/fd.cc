@@ -29,8 +29,8 @@ Result<std::string> read_until_end(const std::string& shown, std::size_t limit, 
             return out;
         }
         if (out.size() > limit) {
-            return std::unexpected(Error::because(
-                "read", shown, "larger than " + std::to_string(limit) + " bytes"));
+            return std::unexpected(
+                Error::because("read", shown, "larger than " + std::to_string(limit) + " bytes"));
         }
         room = std::min<std::size_t>(room * 2, 1U << 20);
     }

@@ -11,7 +11,9 @@ namespace mapdiag {
 namespace {
 
 // madvise() and munmap() take void*, though neither writes.
-void* mapping(const char* data) { return const_cast<char*>(data); }
+void* mapping(const char* data) {
+    return const_cast<char*>(data);
+}
 
 }  // namespace
 

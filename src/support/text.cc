@@ -21,7 +21,9 @@ std::optional<Number> find_number(std::string_view text) {
     return value;
 }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
 
 }  // namespace
 
@@ -82,7 +84,9 @@ std::optional<std::uint64_t> find_key_value(std::string_view file, std::string_v
 
 std::size_t utf8_length(std::string_view bytes) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
-    const auto follows = [&](std::size_t i) { return i < bytes.size() && (byte(i) & 0xC0) == 0x80; };
+    const auto follows = [&](std::size_t i) {
+        return i < bytes.size() && (byte(i) & 0xC0) == 0x80;
+    };
     if (bytes.empty()) {
         return 0;
     }
@@ -133,7 +137,9 @@ std::string printable(std::string_view text) {
     return out;
 }
 
-std::string quoted(std::string_view text) { return '"' + printable(text) + '"'; }
+std::string quoted(std::string_view text) {
+    return '"' + printable(text) + '"';
+}
 
 std::string to_valid_utf8(std::string_view bytes) {
     std::string out;

@@ -36,7 +36,8 @@ struct Reserved {
     Names rooms;
 };
 const std::vector<Reserved> kReserved = {
-    {std::regex("^(unistd\\.h|sys/.*|linux/.*|fcntl\\.h|poll\\.h|sched\\.h)$"), {"linux", "support"}},
+    {std::regex("^(unistd\\.h|sys/.*|linux/.*|fcntl\\.h|poll\\.h|sched\\.h)$"),
+     {"linux", "support"}},
     {std::regex("^CLI/"), {"cli"}},
     {std::regex("^spdlog/"), {"cli"}},
     {std::regex("^nlohmann/"), {"record", "report", "stacks", "heap", "cli"}},
@@ -110,7 +111,8 @@ TEST_CASE("a folder has no more than about a dozen sources") {
         }
         std::map<std::string, int> sources;
         for (const auto& entry : fs::recursive_directory_iterator(base)) {
-            sources[entry.path().parent_path().string()] += entry.path().extension() == ".cc" ? 1 : 0;
+            sources[entry.path().parent_path().string()] +=
+                entry.path().extension() == ".cc" ? 1 : 0;
         }
         for (const auto& [folder, count] : sources) {
             INFO(folder);

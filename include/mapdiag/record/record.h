@@ -48,8 +48,9 @@ struct WrapperKilled {};
 /// How the run ended. `std::monostate` is "not yet".
 using Ending = std::variant<std::monostate, NotStarted, Exited, Killed, WrapperKilled>;
 
-/// Memory of the job's group at one moment, in bytes. A part that the kernel does not tell is empty.
-/// `file` is page cache without shmem (tmpfs, shared memory); the kernel can give most of it back.
+/// Memory of the job's group at one moment, in bytes. A part that the kernel does not tell is
+/// empty. `file` is page cache without shmem (tmpfs, shared memory); the kernel can give most of it
+/// back.
 struct MemorySplit {
     std::optional<std::uint64_t> anon;
     std::optional<std::uint64_t> file;
@@ -77,8 +78,8 @@ struct Limit {
     bool carried = false;  ///< set on the job's own group by mapdiag, with the owner's value
 };
 
-/// One cgroup above the job's: its limit, its use at the end, and what happened in it during the run
-/// (local counters: events in its sub-groups are not in them).
+/// One cgroup above the job's: its limit, its use at the end, and what happened in it during the
+/// run (local counters: events in its sub-groups are not in them).
 struct AncestorGroup {
     std::string path;
     std::optional<std::uint64_t> limit;
@@ -91,9 +92,9 @@ struct Sample {
     double at_s = 0;
     std::optional<std::uint64_t> memory;  ///< the group's charge, or the sum over the processes
     MemorySplit split;
-    std::optional<double> cpu_s;             ///< user and system so far
-    std::optional<double> throttled_s;       ///< waiting for the cpu quota so far
-    std::optional<double> pressure_some_s;   ///< memory pressure ("some") so far
+    std::optional<double> cpu_s;            ///< user and system so far
+    std::optional<double> throttled_s;      ///< waiting for the cpu quota so far
+    std::optional<double> pressure_some_s;  ///< memory pressure ("some") so far
     std::optional<std::uint32_t> processes;
     bool under_oom = false;  ///< v1: stopped at its limit, waiting for memory
 };
@@ -117,23 +118,23 @@ struct Leftover {
 struct SignalSeen {
     double at_s = 0;
     int signal = 0;
-    std::int32_t sender = 0;   ///< pid, 0 where the kernel sent it (a terminal)
-    bool passed_on = false;    ///< sent on to the job; false: the job had it already (whole group)
+    std::int32_t sender = 0;  ///< pid, 0 where the kernel sent it (a terminal)
+    bool passed_on = false;   ///< sent on to the job; false: the job had it already (whole group)
 };
 
 /// What became of one side of the job's output.
 struct OutputSide {
-    std::uint64_t bytes = 0;        ///< read from the job
-    std::uint64_t lost_bytes = 0;   ///< could not be passed on
-    std::string failure;            ///< why, empty where all went well
+    std::uint64_t bytes = 0;       ///< read from the job
+    std::uint64_t lost_bytes = 0;  ///< could not be passed on
+    std::string failure;           ///< why, empty where all went well
 };
 
 /// What became of E.log.
 struct LogOutcome {
-    std::string path;               ///< empty with --no-log
+    std::string path;  ///< empty with --no-log
     std::uint64_t lost_bytes = 0;
-    std::string failure;            ///< why the log is cut or missing, empty where it is whole
-    std::string last_stderr_line;   ///< kept in memory only: never put into the journal
+    std::string failure;           ///< why the log is cut or missing, empty where it is whole
+    std::string last_stderr_line;  ///< kept in memory only: never put into the journal
 };
 
 /// The job's output file, where its command line names one (-o, --output) or the user did.
@@ -147,15 +148,15 @@ struct OutputFileState {
 
 /// All readings of one run.
 struct RunRecord {
-    std::string entity;          ///< printable
-    std::string program;         ///< name of the job's program, without its folder
+    std::string entity;   ///< printable
+    std::string program;  ///< name of the job's program, without its folder
     std::size_t argument_count = 0;
-    std::string started_at;      ///< ISO 8601, UTC
+    std::string started_at;  ///< ISO 8601, UTC
     double wall_s = 0;
 
     Placement placement = Placement::none;
     std::vector<StepDown> steps_down;
-    std::string cgroup;          ///< path of the job's own group, empty where it had none
+    std::string cgroup;  ///< path of the job's own group, empty where it had none
     /// Sampled placements: the mean time between two readings of the memory figure.
     std::optional<double> sampling_interval_s;
 
@@ -168,11 +169,11 @@ struct RunRecord {
     Reading<Limit> limit;
     Reading<Limit> swap_limit;
     Reading<std::uint64_t> swap_peak;
-    Reading<MemoryEvents> events;         ///< of the job's own group and those it made below it
+    Reading<MemoryEvents> events;  ///< of the job's own group and those it made below it
     Reading<std::uint64_t> machine_oom_kills;  ///< /proc/vmstat oom_kill, difference over the run
     std::vector<AncestorGroup> ancestors;
-    bool killer_disabled = false;         ///< v1: memory.oom_control oom_kill_disable at the end
-    bool stuck_at_limit = false;          ///< under_oom in the last samples, killer off
+    bool killer_disabled = false;  ///< v1: memory.oom_control oom_kill_disable at the end
+    bool stuck_at_limit = false;   ///< under_oom in the last samples, killer off
 
     Reading<double> user_s;
     Reading<double> system_s;

@@ -9,8 +9,8 @@
 namespace mapdiag {
 
 /// A file that appears whole or not at all: written beside its target under a temporary name,
-/// renamed by commit(), removed by the destructor where commit() was not reached. A target that is a
-/// device or a pipe is written to directly.
+/// renamed by commit(), removed by the destructor where commit() was not reached. A target that is
+/// a device or a pipe is written to directly.
 class OutputFile {
   public:
     /// `mode` is cut by the umask; use 0600 for a file that may hold values.

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <signal.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "mapdiag/support/error.h"
+#include "mapdiag/support/fd.h"
+
+namespace mapdiag::linux_os {
+
+/// One signal that arrived, with what the kernel tells of it.
+struct SignalInfo {
+    int signal = 0;
+    int code = 0;             ///< SI_USER, SI_QUEUE, SI_KERNEL, ...
+    std::int32_t sender = 0;  ///< pid; 0 where the kernel sent it
+    std::intptr_t value = 0;  ///< with SI_QUEUE
+};
+
+/// What the job is to get back of the signal state that mapdiag was started with.
+struct InheritedSignals {
+    sigset_t mask = {};
+    bool child_signal_ignored = false;  ///< SIGCHLD was SIG_IGN, which mapdiag can't work with
+};
+
+/// Blocks every signal for this process, so that none ends or interrupts mapdiag, and hands them
+/// out one by one. Dispositions stay as they were inherited: the job gets those.
+class SignalGate {
+  public:
+    static Result<SignalGate> close();
+
+    /// Readable when a signal waits.
+    int descriptor() const { return fd_.get(); }
+    std::optional<SignalInfo> next();
+    const InheritedSignals& inherited() const { return inherited_; }
+
+  private:
+    SignalGate(Fd fd, const InheritedSignals& inherited)
+        : fd_(std::move(fd)), inherited_(inherited) {}
+
+    Fd fd_;
+    InheritedSignals inherited_;
+};
+
+/// A tiny process in mapdiag's process group that shows whether a signal was meant for the whole
+/// group: it blocks everything and tells on request what reached it. The kernel gives a group
+/// signal to the younger members first, so what has reached mapdiag has reached this one already.
+class GroupWitness {
+  public:
+    static Result<GroupWitness> start();
+
+    GroupWitness(GroupWitness&&) noexcept = default;
+    GroupWitness& operator=(GroupWitness&&) = delete;
+    GroupWitness(const GroupWitness&) = delete;
+    GroupWitness& operator=(const GroupWitness&) = delete;
+    /// Ends and reaps the process.
+    ~GroupWitness();
+
+    std::int32_t pid() const { return pid_; }
+    /// The signals (bit n-1 for signal n) that reached the group since the last call; nothing where
+    /// the witness itself is gone or stopped.
+    std::optional<std::uint64_t> take();
+
+  private:
+    GroupWitness(std::int32_t pid, Fd channel) : pid_(pid), channel_(std::move(channel)) {}
+
+    std::int32_t pid_;
+    Fd channel_;
+};
+
+constexpr std::uint64_t signal_bit(int signal) {
+    return 1ULL << (signal - 1);
+}
+
+/// "SIGTERM", "SIGRTMIN+3"; for a person.
+std::string signal_name(int signal);
+
+/// Ends this process by the signal, as the job was, without a core file of its own. Comes back only
+/// where that is impossible (process 1 of a pid namespace).
+void end_by_signal(int signal);
+
+/// Stops this process as the terminal's ^Z would, until somebody continues it.
+void stop_by_signal(int signal);
+
+}  // namespace mapdiag::linux_os

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "mapdiag/linux/control_folder.h"
+#include "mapdiag/linux/job_group.h"
+#include "mapdiag/support/error.h"
+
+// What the v1 and v2 groups have in common. Private to the room.
+namespace mapdiag::linux_os {
+
+/// Makes a group with a fresh name below `parent`; says "read-only" and "permission" in the
+/// user's terms.
+Result<ControlFolder> make_fresh_group(const CgroupPlace& parent);
+
+/// Everything in the group and below it, from cgroup.procs.
+std::vector<std::int32_t> processes_below(const ControlFolder& group);
+
+/// SIGKILL to everything in the group until nothing is left, ten seconds at most.
+void kill_processes_below(const ControlFolder& group);
+
+/// Moves every process of the group and below into `target`, then removes the groups, the deepest
+/// first. Goes on for two seconds while the kernel says that one is busy.
+Result<void> dissolve_group(const ControlFolder& group, const ControlFolder& target);
+
+/// The smaller of a limit found so far and a new one; the lower group wins where both are equal.
+void keep_smallest(std::optional<GroupLimit>& found, std::uint64_t bytes, const std::string& owner);
+
+/// The two halves of find_limits() and read_local_events().
+LimitsAbove find_limits_v1(const CgroupPlace& place);
+LimitsAbove find_limits_v2(const CgroupPlace& place);
+GroupEvents read_local_events_v1(const ControlFolder& group);
+GroupEvents read_local_events_v2(const ControlFolder& group);
+
+/// Sums counters; a counter that either has is in the sum.
+void add_events(GroupEvents& sum, const GroupEvents& more);
+
+/// total= of the "some" line of a pressure file, in seconds.
+Result<double> parse_pressure_some(std::string_view text, const std::string& shown);
+
+}  // namespace mapdiag::linux_os

@@ -1,0 +1,281 @@
+#include "mapdiag/linux/output_relay.h"
+
+#include <fcntl.h>
+#include <linux/kcmp.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+
+#include "mapdiag/support/text.h"
+
+namespace mapdiag::linux_os {
+namespace {
+
+constexpr std::size_t kBlock = 256U << 10;
+constexpr int kPipeSize = 1 << 20;  // what a user may ask for by default, pipe(7)
+constexpr std::size_t kTail = 500;
+
+using Clock = std::chrono::steady_clock;
+
+std::int64_t now_ns() {
+    return Clock::now().time_since_epoch().count();
+}
+
+void wait_writable(int fd) {
+    pollfd polled = {.fd = fd, .events = POLLOUT, .revents = 0};
+    ::poll(&polled, 1, -1);
+}
+
+// Writes everything; waits where somebody set the descriptor non-blocking. Gives 0 or the errno.
+int write_patiently(int fd, std::string_view bytes, std::uint64_t& written) {
+    while (!bytes.empty()) {
+        const auto put = ::write(fd, bytes.data(), bytes.size());
+        if (put >= 0) {
+            bytes.remove_prefix(static_cast<std::size_t>(put));
+            written += static_cast<std::uint64_t>(put);
+        } else if (errno == EAGAIN) {
+            wait_writable(fd);
+        } else if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return 0;
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------------------------------------
+// EntityLog
+
+Result<std::unique_ptr<EntityLog>> EntityLog::create(const std::string& path) {
+    const auto folder = std::filesystem::path(path).parent_path();
+    std::error_code failure;
+    if (!folder.empty()) {
+        std::filesystem::create_directories(folder, failure);
+        if (failure) {
+            return std::unexpected(Error("make the log folder", folder.string(), failure.value()));
+        }
+    }
+    // Non-blocking: a FIFO of that name must not hold the job up.
+    auto fd = open_file(path, O_WRONLY | O_CREAT | O_APPEND | O_TRUNC | O_NONBLOCK | O_NOCTTY);
+    if (!fd) {
+        return std::unexpected(Error("write the log", path, fd.error().errno_value()));
+    }
+    return std::unique_ptr<EntityLog>(new EntityLog(path, std::move(*fd)));
+}
+
+void EntityLog::append(std::string_view bytes) {
+    if (bytes.empty()) {
+        return;
+    }
+    const std::lock_guard lock(mutex_);
+    if (!failure_.empty()) {
+        lost_bytes_ += bytes.size();
+        return;
+    }
+    std::uint64_t written = 0;
+    if (const int failed = write_patiently(fd_.get(), bytes, written)) {
+        failure_ = errno_text(failed);
+        lost_bytes_ += bytes.size() - written;
+        bytes = bytes.substr(0, written);
+    }
+    if (!bytes.empty()) {
+        at_line_start_ = bytes.back() == '\n';
+    }
+}
+
+void EntityLog::end_line() {
+    bool needed = false;
+    {
+        const std::lock_guard lock(mutex_);
+        needed = !at_line_start_;
+    }
+    if (needed) {
+        append("\n");
+    }
+}
+
+std::uint64_t EntityLog::lost_bytes() const {
+    const std::lock_guard lock(mutex_);
+    return lost_bytes_;
+}
+
+std::string EntityLog::failure() const {
+    const std::lock_guard lock(mutex_);
+    return failure_;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Pipes
+
+Result<OutputPipe> make_output_pipe() {
+    std::array<int, 2> ends = {};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+        return std::unexpected(Error::from_errno("make", "a pipe"));
+    }
+    ::fcntl(ends[0], F_SETPIPE_SZ, kPipeSize);
+    return OutputPipe{Fd(ends[0]), Fd(ends[1])};
+}
+
+bool same_open_file(int a, int b) {
+    const auto self = ::getpid();
+    const auto compared = ::syscall(SYS_kcmp, self, self, KCMP_FILE, a, b);
+    if (compared >= 0) {
+        return compared == 0;
+    }
+    // kcmp may be left out of the kernel or refused by seccomp: two descriptors of one pipe or
+    // device are as good as one open file here.
+    struct stat first = {};
+    struct stat second = {};
+    return ::fstat(a, &first) == 0 && ::fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino && !S_ISREG(first.st_mode);
+}
+
+// ---------------------------------------------------------------------------------------------
+// OutputRelay
+
+struct OutputRelay::Side {
+    RelaySide ends;
+    std::atomic<bool> ended = false;
+    std::atomic<bool> idle = false;
+    std::atomic<std::int64_t> last_active_ns = 0;
+    mutable std::mutex mutex;
+    SideOutcome outcome;
+    std::string tail;
+};
+
+OutputRelay::OutputRelay(std::vector<RelaySide> sides, EntityLog& log)
+    : log_(log), stop_(::eventfd(0, EFD_CLOEXEC)) {
+    for (auto& ends : sides) {
+        auto side = std::make_shared<Side>();
+        side->ends = std::move(ends);
+        side->last_active_ns = now_ns();
+        sides_.push_back(side);
+    }
+    for (const auto& side : sides_) {
+        threads_.emplace_back([this, side] { run(*side); });
+    }
+}
+
+OutputRelay::~OutputRelay() {
+    (void)stop();
+    for (auto& thread : threads_) {
+        if (thread.joinable()) {
+            thread.detach();
+        }
+    }
+}
+
+void OutputRelay::run(Side& side) {
+    std::string block(kBlock, '\0');
+    for (;;) {
+        std::array<pollfd, 2> polled = {
+            {{.fd = side.ends.from.get(), .events = POLLIN, .revents = 0},
+             {.fd = stop_.get(), .events = POLLIN, .revents = 0}}};
+        side.idle = true;
+        if (::poll(polled.data(), polled.size(), -1) < 0) {
+            continue;
+        }
+        if (polled[0].revents == 0) {
+            return;  // told to stop, with nothing left to read
+        }
+        side.idle = false;
+        side.last_active_ns = now_ns();
+        const auto got = ::read(side.ends.from.get(), block.data(), block.size());
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0 ||
+            !pass_on(side, std::string_view(block.data(), static_cast<std::size_t>(got)))) {
+            side.ends.from.reset();
+            side.ended = true;
+            return;
+        }
+    }
+}
+
+bool OutputRelay::pass_on(Side& side, std::string_view bytes) {
+    std::uint64_t written = 0;
+    const int failed = write_patiently(side.ends.to, bytes, written);
+    log_.append(bytes);
+    const std::lock_guard lock(side.mutex);
+    side.outcome.bytes += bytes.size();
+    side.tail = side.tail.append(bytes.substr(bytes.size() - std::min(bytes.size(), kTail)));
+    if (side.tail.size() > kTail) {
+        side.tail.erase(0, side.tail.size() - kTail);
+    }
+    if (failed != 0) {
+        side.outcome.failure = errno_text(failed);
+        side.outcome.lost_bytes += bytes.size() - written;
+    }
+    return failed == 0;
+}
+
+bool OutputRelay::finished() const {
+    return std::ranges::all_of(sides_, [](const auto& side) { return side->ended.load(); });
+}
+
+bool OutputRelay::quiet_for(std::chrono::milliseconds time) const {
+    const auto since = now_ns() - std::chrono::nanoseconds(time).count();
+    return std::ranges::all_of(sides_, [&](const auto& side) {
+        int waiting = 0;
+        return side->ended ||
+               (side->idle && side->last_active_ns < since &&
+                ::ioctl(side->ends.from.get(), FIONREAD, &waiting) == 0 && waiting == 0);
+    });
+}
+
+std::vector<RelaySide> OutputRelay::stop() {
+    const std::uint64_t one = 1;
+    (void)!::write(stop_.get(), &one, sizeof one);
+    std::vector<RelaySide> open;
+    for (std::size_t i = 0; i < sides_.size(); ++i) {
+        // A thread that is not idle waits for a reader of its side: it can't be joined.
+        if (threads_[i].joinable() && (sides_[i]->ended || sides_[i]->idle)) {
+            threads_[i].join();
+            if (!sides_[i]->ended) {
+                open.push_back(std::move(sides_[i]->ends));
+            }
+        }
+    }
+    return open;
+}
+
+SideOutcome OutputRelay::outcome(bool is_stderr) const {
+    for (const auto& side : sides_) {
+        if (side->ends.is_stderr == is_stderr) {
+            const std::lock_guard lock(side->mutex);
+            return side->outcome;
+        }
+    }
+    return {};
+}
+
+std::string OutputRelay::last_stderr_line() const {
+    // The last side is stderr, or both together.
+    const auto& side = *sides_.back();
+    const std::lock_guard lock(side.mutex);
+    const auto text = trim(side.tail);
+    const auto start = text.find_last_of("\r\n");
+    return std::string(start == std::string_view::npos ? text : text.substr(start + 1));
+}
+
+bool OutputRelay::at_line_start(bool is_stderr) const {
+    for (const auto& side : sides_) {
+        if (side->ends.is_stderr == is_stderr || sides_.size() == 1) {
+            const std::lock_guard lock(side->mutex);
+            return side->tail.empty() || side->tail.back() == '\n';
+        }
+    }
+    return true;
+}
+
+}  // namespace mapdiag::linux_os
