@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -23,6 +24,8 @@ enum class Placement : std::uint8_t {
 
 /// The name that every figure of that placement carries: "own cgroup (v2)", "process tree", ...
 const char* placement_name(Placement placement);
+/// The way back from the name that stands in a journal.
+std::optional<Placement> find_placement(std::string_view name);
 
 /// A better placement that could not be had, and why, for a person: "can't make the cgroup /a/b:
 /// Permission denied".
@@ -69,6 +72,9 @@ struct MemoryEvents {
     std::optional<std::uint64_t> oom;
     std::optional<std::uint64_t> oom_kill;
     std::optional<std::uint64_t> oom_group_kill;
+    /// v1 only: memory.memsw.failcnt. Where the limits of memory and of memory with swap are equal,
+    /// the kernel counts here and memory.failcnt stays 0.
+    std::optional<std::uint64_t> swap_max = {};
 };
 
 /// A memory limit and the cgroup that sets it.
@@ -119,8 +125,13 @@ struct SignalSeen {
     double at_s = 0;
     int signal = 0;
     std::int32_t sender = 0;  ///< pid, 0 where the kernel sent it (a terminal)
-    bool passed_on = false;   ///< sent on to the job; false: the job had it already (whole group)
+    /// The sender's program ("timeout", "make"); empty where it was gone already.
+    std::string sender_program = {
+        /// The sender's program ("timeout", "make"); empty where it was gone already.
+        std::string sender_program = {};
 };
+bool passed_on = false;  ///< sent on to the job; false: the job had it already (whole group)
+};  // namespace mapdiag::record
 
 /// What became of one side of the job's output.
 struct OutputSide {
@@ -129,12 +140,31 @@ struct OutputSide {
     std::string failure;           ///< why, empty where all went well
 };
 
+/// What the job's last line on stderr says of the resource that ran out. Only this kind is kept in
+/// the journal, never the line.
+enum class StderrHint : std::uint8_t {
+    none,
+    disk_full,       ///< ENOSPC
+    disk_quota,      ///< EDQUOT
+    open_files,      ///< EMFILE, ENFILE
+    processes,       ///< EAGAIN of fork or clone
+    file_too_large,  ///< EFBIG
+    memory_refused,  ///< ENOMEM, MemoryError, a database's own out of memory error
+};
+
+const char* stderr_hint_name(StderrHint hint);
+std::optional<StderrHint> find_stderr_hint(std::string_view name);
+/// Looks for the kernel's words and Python's "[Errno N]" in one line.
+StderrHint stderr_hint_of(std::string_view line);
+
 /// What became of E.log.
 struct LogOutcome {
     std::string path;  ///< empty with --no-log
     std::uint64_t lost_bytes = 0;
     std::string failure;           ///< why the log is cut or missing, empty where it is whole
     std::string last_stderr_line;  ///< kept in memory only: never put into the journal
+    /// stderr_hint_of(last_stderr_line), where that line is not there any more.
+    StderrHint hint = StderrHint::none;
 };
 
 /// The job's output file, where its command line names one (-o, --output) or the user did.
@@ -169,16 +199,28 @@ struct RunRecord {
     Reading<Limit> limit;
     Reading<Limit> swap_limit;
     Reading<std::uint64_t> swap_peak;
-    Reading<MemoryEvents> events;  ///< of the job's own group and those it made below it
+    Reading<MemoryEvents> events;      ///< of the job's own group and those it made below it
+    Reading<MemoryEvents> own_events;  ///< of the job's own group alone
     Reading<std::uint64_t> machine_oom_kills;  ///< /proc/vmstat oom_kill, difference over the run
-    std::vector<AncestorGroup> ancestors;
-    bool killer_disabled = false;  ///< v1: memory.oom_control oom_kill_disable at the end
-    bool stuck_at_limit = false;   ///< under_oom in the last samples, killer off
+    std::vector<AncestorGroup> ancestors;      ///< the nearest first
+    /// `ancestors` goes up to the root of the hierarchy (no namespace or mount hides a group).
+    /// Empty: not known.
+    std::optional<bool> sees_root;
+    Reading<std::uint64_t> machine_memory;  ///< MemTotal
+    bool killer_disabled = false;           ///< v1: memory.oom_control oom_kill_disable at the end
+    bool stuck_at_limit = false;            ///< under_oom in the last samples, killer off
 
     Reading<double> user_s;
     Reading<double> system_s;
     Reading<double> throttled_s;
     Reading<std::uint64_t> largest_process;
+    Reading<double> cores;              ///< that the job may use: CPU quota or affinity mask
+    Reading<double> memory_pressure_s;  ///< some process waited for memory (PSI "some")
+    Reading<double> io_pressure_s;      ///< some process waited for the disk (PSI "some")
+    Reading<std::uint64_t> major_faults;
+    Reading<std::uint64_t> process_limit_hits;  ///< pids.events max, difference over the run
+    Reading<std::uint64_t> cpu_time_limit_s;    ///< RLIMIT_CPU (soft), where one is set
+    Reading<std::uint64_t> file_size_limit;     ///< RLIMIT_FSIZE (soft), where one is set
 
     ProfileRecord profile;
     std::vector<Leftover> leftovers;
