@@ -125,13 +125,10 @@ struct SignalSeen {
     double at_s = 0;
     int signal = 0;
     std::int32_t sender = 0;  ///< pid, 0 where the kernel sent it (a terminal)
+    bool passed_on = false;   ///< sent on to the job; false: the job had it already (whole group)
     /// The sender's program ("timeout", "make"); empty where it was gone already.
-    std::string sender_program = {
-        /// The sender's program ("timeout", "make"); empty where it was gone already.
-        std::string sender_program = {};
+    std::string sender_program = {};
 };
-bool passed_on = false;  ///< sent on to the job; false: the job had it already (whole group)
-};  // namespace mapdiag::record
 
 /// What became of one side of the job's output.
 struct OutputSide {
