@@ -171,6 +171,8 @@ void JobProcess::pass_on(const SignalInfo& signal) const {
     }
 }
 
+bool JobProcess::in_own_group() const { return ::getpgid(pid_) == ::getpgrp(); }
+
 std::uint64_t JobProcess::pending_signals() const {
     const auto status = read_file("/proc/" + std::to_string(pid_) + "/status");
     if (!status) {

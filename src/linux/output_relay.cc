@@ -29,6 +29,11 @@ std::int64_t now_ns() {
     return Clock::now().time_since_epoch().count();
 }
 
+void signal_event(int event) {
+    const std::uint64_t one = 1;
+    (void)!::write(event, &one, sizeof one);
+}
+
 void wait_writable(int fd) {
     pollfd polled = {.fd = fd, .events = POLLOUT, .revents = 0};
     ::poll(&polled, 1, -1);
@@ -153,7 +158,7 @@ struct OutputRelay::Side {
 };
 
 OutputRelay::OutputRelay(std::vector<RelaySide> sides, EntityLog& log)
-    : log_(log), stop_(::eventfd(0, EFD_CLOEXEC)) {
+    : log_(log), stop_(::eventfd(0, EFD_CLOEXEC)), side_ended_(::eventfd(0, EFD_CLOEXEC)) {
     for (auto& ends : sides) {
         auto side = std::make_shared<Side>();
         side->ends = std::move(ends);
@@ -197,6 +202,7 @@ void OutputRelay::run(Side& side) {
             !pass_on(side, std::string_view(block.data(), static_cast<std::size_t>(got)))) {
             side.ends.from.reset();
             side.ended = true;
+            signal_event(side_ended_.get());
             return;
         }
     }
@@ -234,8 +240,7 @@ bool OutputRelay::quiet_for(std::chrono::milliseconds time) const {
 }
 
 std::vector<RelaySide> OutputRelay::stop() {
-    const std::uint64_t one = 1;
-    (void)!::write(stop_.get(), &one, sizeof one);
+    signal_event(stop_.get());
     std::vector<RelaySide> open;
     for (std::size_t i = 0; i < sides_.size(); ++i) {
         // A thread that is not idle waits for a reader of its side: it can't be joined.

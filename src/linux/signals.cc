@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "mapdiag/linux/raw_fork.h"
 
@@ -25,6 +26,12 @@ void reset_to_default(int signal) {
     action.sa_handler = SIG_DFL;
     ::sigaction(signal, &action, nullptr);
 }
+
+// The number of the question that is answered, and the signals that had come by then.
+struct Answer {
+    std::uint64_t question;
+    std::uint64_t signals;
+};
 
 // Takes every signal that waits for this process, without waiting.
 std::uint64_t drain_pending() {
@@ -47,15 +54,15 @@ std::uint64_t drain_pending() {
     ::prctl(PR_SET_NAME, "mapdiag-witness");
     keep_only_descriptors({channel});
     for (;;) {
-        char question = 0;
-        const auto got = ::read(channel, &question, 1);
+        std::uint64_t question = 0;
+        const auto got = ::read(channel, &question, sizeof question);
         if (got < 0 && errno == EINTR) {
             continue;
         }
-        if (got <= 0) {
+        if (got != sizeof question) {
             ::_exit(0);
         }
-        const std::uint64_t answer = drain_pending();
+        const Answer answer = {question, drain_pending()};
         if (::write(channel, &answer, sizeof answer) != sizeof answer) {
             ::_exit(0);
         }
@@ -131,19 +138,30 @@ GroupWitness::~GroupWitness() {
 }
 
 std::optional<std::uint64_t> GroupWitness::take() {
-    const char question = '?';
-    if (::send(channel_.get(), &question, 1, MSG_NOSIGNAL) != 1) {
+    ++questions_;
+    if (::send(channel_.get(), &questions_, sizeof questions_, MSG_NOSIGNAL) != sizeof questions_) {
         return std::nullopt;
     }
-    pollfd ready = {.fd = channel_.get(), .events = POLLIN, .revents = 0};
-    if (::poll(&ready, 1, kAnswerWithinMs) != 1) {
-        return std::nullopt;
+    std::uint64_t signals = 0;
+    for (;;) {
+        pollfd ready = {.fd = channel_.get(), .events = POLLIN, .revents = 0};
+        Answer answer = {};
+        if (::poll(&ready, 1, kAnswerWithinMs) != 1 ||
+            ::recv(channel_.get(), &answer, sizeof answer, MSG_WAITALL) != sizeof answer) {
+            missed_ |= signals;
+            return std::nullopt;
+        }
+        // A witness that slept answers the questions of that time first.
+        signals |= answer.signals;
+        if (answer.question == questions_) {
+            return signals | std::exchange(missed_, 0);
+        }
     }
-    std::uint64_t answer = 0;
-    if (::recv(channel_.get(), &answer, sizeof answer, 0) != sizeof answer) {
-        return std::nullopt;
-    }
-    return answer;
+}
+
+std::uint64_t GroupWitness::wake() {
+    ::kill(pid_, SIGCONT);
+    return take().value_or(0) & ~signal_bit(SIGCONT);
 }
 
 std::string signal_name(int signal) {

@@ -112,6 +112,8 @@ class JobGroup {
 
 /// Current local counters of a group above, for the difference over the run.
 GroupEvents read_local_events(const std::string& folder, int version);
+/// The limit that one group itself sets.
+std::optional<std::uint64_t> read_own_limit(const std::string& folder, int version);
 /// Its current charge.
 std::optional<std::uint64_t> read_group_usage(const std::string& folder, int version);
 

@@ -68,6 +68,8 @@ class JobProcess {
 
     /// Sends a signal on, with its value where it was queued with one.
     void pass_on(const SignalInfo& signal) const;
+    /// Whether the job is still in mapdiag's process group.
+    bool in_own_group() const;
     /// What waits for the job and is blocked or not yet taken (bit n-1 for signal n).
     std::uint64_t pending_signals() const;
 

@@ -80,6 +80,8 @@ class OutputRelay {
     /// Threads that wait for a reader are left behind: the process is about to end.
     ~OutputRelay();
 
+    /// Readable when a side has come to its end.
+    int end_descriptor() const { return side_ended_.get(); }
     /// All sides have come to their end.
     bool finished() const;
     /// No side has had anything to do for this long: what is still open is held by a process that
@@ -100,6 +102,7 @@ class OutputRelay {
 
     EntityLog& log_;
     Fd stop_;
+    Fd side_ended_;
     std::vector<std::shared_ptr<Side>> sides_;
     std::vector<std::thread> threads_;
 };

@@ -63,12 +63,16 @@ class GroupWitness {
     /// The signals (bit n-1 for signal n) that reached the group since the last call; nothing where
     /// the witness itself is gone or stopped.
     std::optional<std::uint64_t> take();
+    /// Continues a stopped witness; gives what had reached it but for this SIGCONT.
+    std::uint64_t wake();
 
   private:
     GroupWitness(std::int32_t pid, Fd channel) : pid_(pid), channel_(std::move(channel)) {}
 
     std::int32_t pid_;
     Fd channel_;
+    std::uint64_t questions_ = 0;
+    std::uint64_t missed_ = 0;
 };
 
 constexpr std::uint64_t signal_bit(int signal) {

@@ -266,6 +266,10 @@ LimitsAbove find_limits_v1(const CgroupPlace& place) {
     return limits;
 }
 
+std::optional<std::uint64_t> read_own_limit_v1(const ControlFolder& group) {
+    return find_limit(group, kLimit);
+}
+
 GroupEvents read_local_events_v1(const ControlFolder& group) {
     return events_of(group);
 }

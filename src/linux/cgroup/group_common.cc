@@ -129,6 +129,14 @@ GroupEvents read_local_events(const std::string& folder, int version) {
     return version == 1 ? read_local_events_v1(*group) : read_local_events_v2(*group);
 }
 
+std::optional<std::uint64_t> read_own_limit(const std::string& folder, int version) {
+    const auto group = ControlFolder::open(folder);
+    if (!group) {
+        return std::nullopt;
+    }
+    return version == 1 ? read_own_limit_v1(*group) : read_own_limit_v2(*group);
+}
+
 std::optional<std::uint64_t> read_group_usage(const std::string& folder, int version) {
     const auto group = ControlFolder::open(folder);
     const auto usage =

@@ -30,6 +30,8 @@ void keep_smallest(std::optional<GroupLimit>& found, std::uint64_t bytes, const 
 /// The two halves of find_limits() and read_local_events().
 LimitsAbove find_limits_v1(const CgroupPlace& place);
 LimitsAbove find_limits_v2(const CgroupPlace& place);
+std::optional<std::uint64_t> read_own_limit_v1(const ControlFolder& group);
+std::optional<std::uint64_t> read_own_limit_v2(const ControlFolder& group);
 GroupEvents read_local_events_v1(const ControlFolder& group);
 GroupEvents read_local_events_v2(const ControlFolder& group);
 

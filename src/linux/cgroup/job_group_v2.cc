@@ -326,6 +326,10 @@ Result<void> JobGroupV2::step_back_up() {
 
 }  // namespace
 
+std::optional<std::uint64_t> read_own_limit_v2(const ControlFolder& group) {
+    return find_limit(group, "memory.max");
+}
+
 LimitsAbove find_limits_v2(const CgroupPlace& place) {
     LimitsAbove limits;
     std::optional<double> least_cpu;

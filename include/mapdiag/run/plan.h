@@ -1,0 +1,63 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mapdiag/run/entity_name.h"
+#include "mapdiag/support/error.h"
+
+namespace mapdiag::run {
+
+/// What the command line of `mapdiag run` says, apart from the profiler's own options.
+struct RunOptions {
+    std::vector<std::string> command;
+    std::optional<std::string> entity;
+    std::optional<std::string> log_dir;
+    bool no_log = false;
+    bool quiet = false;
+    bool profile = false;     ///< --profile: on whatever the environment says
+    bool no_profile = false;  ///< --no-profile: off, wins
+};
+
+/// How much of mapdiag takes part in a run.
+enum class Mode : std::uint8_t {
+    off,       ///< the command replaces mapdiag
+    log_only,  ///< off, but --log-dir asked for the log
+    on,
+};
+
+/// What is going to be done.
+struct RunPlan {
+    Mode mode = Mode::off;
+    std::vector<std::string> command;
+    EntityName entity;
+    std::string log_dir;
+    bool write_log = false;
+    bool quiet = false;
+    /// Said once on stderr before the job starts: an unknown value of DM_MAP_PROFILE.
+    std::optional<std::string> warning;
+
+    std::string file(std::string_view ending) const {
+        return log_dir + '/' + entity.stem + std::string(ending);
+    }
+    std::string log_path() const { return file(".log"); }
+    std::string journal_path() const { return file(".diag.jsonl"); }
+    std::string folded_path() const { return file(".folded"); }
+};
+
+/// Looks an environment variable up; nothing where it is not set.
+using Environment = std::function<std::optional<std::string>(const char* name)>;
+
+/// true/1/yes/on and false/0/no/off in any case, and empty for off; nothing for any other word.
+std::optional<bool> find_switch(std::string_view text);
+
+/// The value of `--entity NAME` or `--entity=NAME` in a wrapped command.
+std::optional<std::string> find_entity_argument(const std::vector<std::string>& command);
+
+/// Decides what is done. An error is a wrong use (exit status 2).
+Result<RunPlan> plan_run(const RunOptions& options, const Environment& environment);
+
+}  // namespace mapdiag::run

@@ -1,0 +1,517 @@
+#include "mapdiag/run/job_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <map>
+
+#include "leftovers.h"
+#include "mapdiag/linux/clocks.h"
+#include "mapdiag/linux/exec.h"
+#include "mapdiag/linux/job_process.h"
+#include "mapdiag/linux/output_relay.h"
+#include "mapdiag/linux/proc.h"
+#include "mapdiag/linux/signals.h"
+#include "mapdiag/linux/wait.h"
+#include "mapdiag/linux/watcher.h"
+#include "mapdiag/support/fd.h"
+#include "mapdiag/support/text.h"
+#include "measurement.h"
+#include "placement.h"
+#include "process_tree.h"
+#include "sampler.h"
+#include "signal_router.h"
+
+namespace mapdiag::run {
+namespace {
+
+using namespace std::chrono_literals;
+using record::RunRecord;
+using std::chrono::nanoseconds;
+
+constexpr int kStdout = 1;
+constexpr int kStderr = 2;
+
+/// How long output may stay silent after the job's end before what holds the pipe is left alone.
+constexpr auto kQuietAfterEnd = 250ms;
+/// How long a tracer may hold the ended job back before mapdiag ends its own one.
+constexpr auto kTracerPatience = 2s;
+/// Where nothing else is due.
+constexpr auto kLongestNap = 500ms;
+
+}  // namespace
+
+// ---------------------------------------------------------------------------------------------
+
+class JobRun::Impl {
+  public:
+    Impl(RunPlan plan, FarewellTexts farewell)
+        : plan_(std::move(plan)), farewell_(std::move(farewell)) {}
+
+    RunRecord execute();
+    void write_lines(std::span<const std::string> lines);
+    std::string close_journal(const RunRecord& record);
+    void forget_files() { log_.reset(); }
+
+  private:
+    bool on() const { return plan_.mode == Mode::on; }
+    double elapsed_s() const {
+        return std::chrono::duration<double>(Clock::now() - start_).count();
+    }
+    void trouble(const Error& error) { record_.troubles.push_back(error.text()); }
+
+    bool prepare();
+    void open_log();
+    bool make_pipes();
+    bool make_job();
+    Result<linux_os::JobProcess> make_job_at(Place& place);
+    void start_watcher();
+    void end_orphaned_job();
+    bool start_job();
+    void start_relay();
+    void make_sampler();
+
+    void supervise();
+    nanoseconds until_next_duty() const;
+    void reap_orphans();
+    std::vector<std::int32_t> adopted() const;
+    std::vector<std::int32_t> job_processes() const;
+    bool is_helper(std::int32_t pid) const;
+    void wait_for_reaping();
+
+    void drain_output();
+    void deal_with_leftovers();
+    void finish_record();
+    void remove_group();
+    void not_started(int status, const std::string& reason);
+
+    RunPlan plan_;
+    FarewellTexts farewell_;
+    RunRecord record_;
+
+    linux_os::ProcFs proc_;
+    std::optional<linux_os::SignalGate> gate_;
+    std::optional<linux_os::GroupWitness> witness_;
+    std::optional<linux_os::Watcher> watcher_;
+    std::optional<SignalRouter> router_;
+
+    std::unique_ptr<linux_os::EntityLog> log_;
+    std::vector<linux_os::RelaySide> sides_;
+    std::vector<std::uint64_t> pipe_inodes_;
+    Fd job_out_;
+    Fd job_err_;
+    std::unique_ptr<linux_os::OutputRelay> relay_;
+    std::vector<linux_os::RelaySide> open_sides_;
+
+    Place place_;
+    std::optional<linux_os::JobProcess> job_;
+    std::optional<ProcessTree> tree_;
+    std::optional<Sampler> sampler_;
+    std::optional<std::uint64_t> machine_kills_;
+    ReapedUse use_;
+    Clock::time_point start_ = Clock::now();
+    std::vector<std::int32_t> leftover_pids_;
+    std::optional<int> end_signal_;
+};
+
+RunRecord JobRun::Impl::execute() {
+    record_.entity = plan_.entity.display;
+    record_.program = printable(plan_.command.front().substr(plan_.command.front().rfind('/') + 1));
+    record_.argument_count = plan_.command.size() - 1;
+    record_.started_at = linux_os::utc_now();
+    if (prepare() && make_job()) {
+        start_watcher();
+        if (start_job()) {
+            supervise();
+            drain_output();
+            deal_with_leftovers();
+            finish_record();
+        }
+    }
+    remove_group();
+    if (watcher_) {
+        watcher_->dismiss();
+    }
+    return record_;
+}
+
+// Before the job: signals first, so that none is lost from here on.
+bool JobRun::Impl::prepare() {
+    auto gate = linux_os::SignalGate::close();
+    if (!gate) {
+        not_started(125, gate.error().text());
+        return false;
+    }
+    gate_ = std::move(*gate);
+    open_log();
+    if (!make_pipes()) {
+        return false;
+    }
+    auto witness = linux_os::GroupWitness::start();
+    if (witness) {
+        witness_.emplace(std::move(*witness));
+    } else {
+        trouble(witness.error());
+    }
+    router_.emplace(*gate_, witness_ ? &*witness_ : nullptr);
+    if (auto adopts = linux_os::adopt_orphans(); !adopts) {
+        trouble(adopts.error());
+    }
+    return true;
+}
+
+void JobRun::Impl::open_log() {
+    if (!plan_.write_log) {
+        return;
+    }
+    record_.log.path = plan_.log_path();
+    auto log = linux_os::EntityLog::create(plan_.log_path());
+    if (log) {
+        log_ = std::move(*log);
+    } else {
+        record_.log.failure = log.error().text();
+    }
+}
+
+// The job writes into pipes of ours only where there is a log to write a copy to; else it has
+// mapdiag's own descriptors.
+bool JobRun::Impl::make_pipes() {
+    if (!log_) {
+        return true;
+    }
+    auto out = linux_os::make_output_pipe();
+    if (!out) {
+        not_started(125, out.error().text());
+        return false;
+    }
+    job_out_ = std::move(out->write_end);
+    sides_.push_back({std::move(out->read_end), kStdout, false});
+    if (linux_os::same_open_file(kStdout, kStderr)) {
+        return true;  // 2>&1: one pipe keeps the order between the two
+    }
+    auto err = linux_os::make_output_pipe();
+    if (!err) {
+        not_started(125, err.error().text());
+        return false;
+    }
+    job_err_ = std::move(err->write_end);
+    sides_.push_back({std::move(err->read_end), kStderr, true});
+    return true;
+}
+
+bool JobRun::Impl::make_job() {
+    if (on()) {
+        place_ = find_place();
+        machine_kills_ = read_machine_kills();
+    } else {
+        place_.placement = record::Placement::none;
+    }
+    use_.inherited_bytes = linux_os::own_peak_rss();
+    auto job = make_job_at(place_);
+    if (!job && place_.group) {
+        step_down_to_tree(place_, job.error().text());
+        job = make_job_at(place_);
+    }
+    if (!job) {
+        not_started(125, job.error().text());
+        return false;
+    }
+    job_.emplace(std::move(*job));
+    return true;
+}
+
+Result<linux_os::JobProcess> JobRun::Impl::make_job_at(Place& place) {
+    linux_os::JobStart start;
+    start.command = plan_.command;
+    start.signals = gate_->inherited();
+    if (job_out_) {
+        start.out = job_out_.get();
+        start.err = job_err_ ? job_err_.get() : job_out_.get();
+    }
+    if (place.group) {
+        start.clone_into = place.group->clone_descriptor();
+        start.enter = place.group->enter_descriptors();
+    }
+    return linux_os::JobProcess::make(start);
+}
+
+void JobRun::Impl::start_watcher() {
+    std::vector<int> not_kept = {job_out_.get(), job_err_.get()};
+    for (const auto& side : sides_) {
+        not_kept.push_back(side.from.get());
+    }
+    auto watcher = linux_os::Watcher::start([this] { end_orphaned_job(); }, not_kept);
+    if (watcher) {
+        watcher_.emplace(std::move(*watcher));
+    } else {
+        trouble(watcher.error());
+    }
+}
+
+// In the watcher: mapdiag is gone. The job must not go on alone, and what happened must be written.
+void JobRun::Impl::end_orphaned_job() {
+    if (place_.group) {
+        place_.group->kill_all();
+    } else {
+        linux_os::kill_tree(proc_, job_->pid());
+    }
+    if (log_) {
+        log_->end_line();
+        log_->append(farewell_.log_line + '\n');
+    }
+    if (place_.group) {
+        (void)place_.group->remove();
+    }
+}
+
+bool JobRun::Impl::start_job() {
+    job_out_.reset();
+    job_err_.reset();
+    for (const auto& side : sides_) {
+        pipe_inodes_.push_back(linux_os::inode_of(side.from.get()));
+    }
+    router_->settle(*job_, 0);
+    start_ = Clock::now();
+    if (const auto failed = job_->run()) {
+        const auto failure = describe_exec_failure(plan_.command.front(), failed->errno_value);
+        not_started(failure.status, failure.line);
+        return false;
+    }
+    start_relay();
+    make_sampler();
+    return true;
+}
+
+void JobRun::Impl::start_relay() {
+    if (log_) {
+        relay_ = std::make_unique<linux_os::OutputRelay>(std::move(sides_), *log_);
+    }
+}
+
+void JobRun::Impl::make_sampler() {
+    if (!on()) {
+        return;
+    }
+    Sampler::Pace pace;
+    Measure measure;
+    if (place_.group) {
+        measure = [this] { return measure_group(*place_.group); };
+    } else {
+        tree_.emplace(proc_, job_->pid());
+        pace.shortest = 10ms;
+        measure = [this] { return tree_->measure(job_processes(), Clock::now() - start_); };
+    }
+    sampler_.emplace(std::move(measure), [](const record::Sample&) {}, pace, start_);
+}
+
+// ---------------------------------------------------------------------------------------------
+// While the job lives
+
+void JobRun::Impl::supervise() {
+    for (;;) {
+        linux_os::wait_readable({gate_->descriptor(), job_->pidfd()}, until_next_duty());
+        if (router_->route(*job_, elapsed_s())) {
+            router_->stop_with(*job_);
+            reap_orphans();
+        }
+        if (linux_os::is_readable(job_->pidfd())) {
+            wait_for_reaping();
+            return;
+        }
+        if (sampler_) {
+            sampler_->poll(Clock::now());
+        }
+    }
+}
+
+nanoseconds JobRun::Impl::until_next_duty() const {
+    nanoseconds nap = kLongestNap;
+    if (sampler_) {
+        nap = std::min(nap, sampler_->until_next(Clock::now()));
+    }
+    return nap;
+}
+
+// The job has ended. A tracer (the profiler) may hold its status back for a moment.
+void JobRun::Impl::wait_for_reaping() {
+    for (;;) {
+        if (const auto end = job_->reap()) {
+            record_.wall_s = elapsed_s();
+            use_.job = end->use;
+            if (const auto* exited = std::get_if<linux_os::ProcessExited>(&end->how)) {
+                record_.ending = record::Exited{exited->code};
+            } else {
+                const auto& killed = std::get<linux_os::ProcessKilled>(end->how);
+                record_.ending = record::Killed{killed.signal, killed.core_dumped};
+            }
+            return;
+        }
+        linux_os::wait_readable({gate_->descriptor()}, 2ms);
+        (void)router_->drain_after_end(elapsed_s());
+    }
+}
+
+bool JobRun::Impl::is_helper(std::int32_t pid) const {
+    return (witness_ && witness_->pid() == pid) || (watcher_ && watcher_->pid() == pid);
+}
+
+std::vector<std::int32_t> JobRun::Impl::adopted() const {
+    auto children = linux_os::child_processes();
+    std::erase_if(children, [&](std::int32_t pid) { return pid == job_->pid() || is_helper(pid); });
+    return children;
+}
+
+void JobRun::Impl::reap_orphans() {
+    for (const auto pid : adopted()) {
+        if (const auto end = linux_os::reap_child(pid)) {
+            use_.add_orphan(end->use);
+        }
+    }
+}
+
+std::vector<std::int32_t> JobRun::Impl::job_processes() const {
+    if (place_.group) {
+        return place_.group->processes();
+    }
+    return tree_ ? tree_->processes(adopted()) : std::vector<std::int32_t>{};
+}
+
+// ---------------------------------------------------------------------------------------------
+// After the job
+
+// Everything that the job wrote is passed on. A process that holds the pipe without writing is not
+// waited for; a reader of mapdiag's output that is slow is, unless somebody asks mapdiag to end.
+void JobRun::Impl::drain_output() {
+    if (!relay_) {
+        return;
+    }
+    const auto ended_at = Clock::now();
+    const auto is_over = [&] {
+        return relay_->finished() ||
+               (Clock::now() - ended_at > kQuietAfterEnd && relay_->quiet_for(kQuietAfterEnd));
+    };
+    while (!is_over()) {
+        // The event stays readable once one of two sides has ended.
+        linux_os::wait_readable({gate_->descriptor(), relay_->end_descriptor()}, 1ms);
+        if (router_->drain_after_end(elapsed_s())) {
+            break;
+        }
+    }
+    open_sides_ = relay_->stop();
+    const auto side = [&](bool is_stderr) {
+        const auto outcome = relay_->outcome(is_stderr);
+        return record::OutputSide{outcome.bytes, outcome.lost_bytes, outcome.failure};
+    };
+    record_.out = side(false);
+    record_.err = side(true);
+    record_.log.last_stderr_line = relay_->last_stderr_line();
+}
+
+void JobRun::Impl::deal_with_leftovers() {
+    reap_orphans();
+    if (on()) {
+        auto pids = place_.group ? job_processes() : std::vector<std::int32_t>{};
+        if (tree_) {
+            pids = tree_->processes(adopted());
+            std::erase(pids, job_->pid());
+        }
+        record_.leftovers = find_leftovers(proc_, pids, pipe_inodes_);
+    }
+    if (!open_sides_.empty()) {
+        if (const auto keeper = linux_os::keep_reading(open_sides_); !keeper) {
+            trouble(keeper.error());
+        }
+        open_sides_.clear();
+    }
+}
+
+void JobRun::Impl::finish_record() {
+    if (log_) {
+        record_.log.lost_bytes = log_->lost_bytes();
+        record_.log.failure = log_->failure();
+    }
+    record_.signals = router_->seen();
+    record_.placement = place_.placement;
+    record_.steps_down = place_.steps_down;
+    if (!on()) {
+        return;
+    }
+    if (place_.group) {
+        record_group(record_, *place_.group, *sampler_);
+    } else {
+        record_tree(record_, *tree_, *sampler_);
+    }
+    record_surroundings(record_, place_, machine_kills_);
+    record_reaped(record_, use_);
+}
+
+void JobRun::Impl::remove_group() {
+    if (place_.group) {
+        if (auto gone = place_.group->remove(); !gone) {
+            trouble(gone.error());
+        }
+    }
+}
+
+void JobRun::Impl::not_started(int status, const std::string& reason) {
+    record_.ending = record::NotStarted{status, reason};
+}
+
+void JobRun::Impl::write_lines(std::span<const std::string> lines) {
+    std::string block;
+    for (const auto& line : lines) {
+        block += line + '\n';
+    }
+    if (log_) {
+        log_->end_line();
+        log_->append(block);
+    }
+    if (!plan_.quiet) {
+        if (relay_ && !relay_->at_line_start(true)) {
+            block.insert(block.begin(), '\n');
+        }
+        (void)write_all(kStderr, block, "stderr");
+    }
+}
+
+std::string JobRun::Impl::close_journal(const RunRecord&) { return {}; }
+
+// ---------------------------------------------------------------------------------------------
+
+JobRun::JobRun(RunPlan plan, FarewellTexts farewell)
+    : impl_(std::make_unique<Impl>(std::move(plan), std::move(farewell))) {}
+
+JobRun::~JobRun() = default;
+
+RunRecord JobRun::execute() { return impl_->execute(); }
+
+void JobRun::write_lines(std::span<const std::string> lines) { impl_->write_lines(lines); }
+
+std::string JobRun::close_journal(const RunRecord& record) { return impl_->close_journal(record); }
+
+int JobRun::leave_as(const record::Ending& ending) {
+    if (const auto* exited = std::get_if<record::Exited>(&ending)) {
+        return exited->code;
+    }
+    if (const auto* not_started = std::get_if<record::NotStarted>(&ending)) {
+        return not_started->status;
+    }
+    if (const auto* killed = std::get_if<record::Killed>(&ending)) {
+        linux_os::end_by_signal(killed->signal);
+        return 128 + killed->signal;
+    }
+    return 125;
+}
+
+ExecFailure describe_exec_failure(const std::string& program, int errno_value) {
+    const int status = errno_value == ENOENT || errno_value == ENOTDIR ? 127 : 126;
+    return {status, fmt::format("can't run {}: {}", printable(program), errno_text(errno_value))};
+}
+
+ExecFailure exec_in_place(const std::vector<std::string>& command) {
+    return describe_exec_failure(command.front(), linux_os::exec_command(command));
+}
+
+}  // namespace mapdiag::run

@@ -1,0 +1,203 @@
+#include "measurement.h"
+
+#include <algorithm>
+#include <string>
+
+#include "mapdiag/support/fd.h"
+#include "mapdiag/support/text.h"
+#include "mapdiag/support/units.h"
+
+namespace mapdiag::run {
+namespace {
+
+using record::Reading;
+
+record::MemorySplit to_record(const linux_os::GroupSplit& split) {
+    return {split.anon, split.file, split.shmem, split.kernel, split.swap, split.dirty};
+}
+
+record::MemoryEvents to_record(const linux_os::GroupEvents& events) {
+    return {events.low, events.high,     events.max,
+            events.oom, events.oom_kill, events.oom_group_kill};
+}
+
+// Counters only grow; a group that was made anew has none of the old ones.
+std::optional<std::uint64_t> difference(const std::optional<std::uint64_t>& end,
+                                        const std::optional<std::uint64_t>& start) {
+    if (!end || !start) {
+        return std::nullopt;
+    }
+    return *end - std::min(*end, *start);
+}
+
+record::MemoryEvents difference(const linux_os::GroupEvents& end,
+                                const linux_os::GroupEvents& start) {
+    return {difference(end.low, start.low),           difference(end.high, start.high),
+            difference(end.max, start.max),           difference(end.oom, start.oom),
+            difference(end.oom_kill, start.oom_kill), difference(end.oom_group_kill, start.oom_group_kill)};
+}
+
+template <class T>
+Reading<T> reading(const Result<T>& result, std::string source) {
+    return result ? Reading<T>::of(*result, std::move(source))
+                  : Reading<T>::unavailable(result.error().text());
+}
+
+Reading<record::PeakSample> peak_sample(const Sampler& sampler) {
+    return sampler.highest()
+               ? Reading<record::PeakSample>::of(*sampler.highest(), "the highest sample")
+               : Reading<record::PeakSample>::unavailable("the run ended before the first sample");
+}
+
+// Kernels before 5.19 keep no peak on v2: the highest sample has to do, and says so.
+void record_group_peak(record::RunRecord& record, const linux_os::JobGroup& group,
+                       const Sampler& sampler) {
+    const bool v1 = group.version() == 1;
+    const auto peak = group.peak();
+    if (peak) {
+        record.peak = Reading<std::uint64_t>::of(
+            *peak, v1 ? "memory.max_usage_in_bytes of the job's own cgroup"
+                      : "memory.peak of the job's own cgroup");
+        return;
+    }
+    record.sampling_interval_s = sampler.mean_interval_s();
+    if (sampler.highest()) {
+        record.peak = Reading<std::uint64_t>::of(sampler.highest()->memory,
+                                                 "highest sample of memory.current; " +
+                                                     peak.error().text());
+    } else {
+        record.peak = Reading<std::uint64_t>::unavailable(peak.error().text());
+    }
+}
+
+}  // namespace
+
+void ReapedUse::add_orphan(const linux_os::ResourceUse& use) {
+    orphans_user_s += use.user_s;
+    orphans_system_s += use.system_s;
+    largest_bytes = std::max(largest_bytes, use.max_rss_bytes);
+}
+
+record::Sample measure_group(const linux_os::JobGroup& group) {
+    record::Sample sample;
+    if (const auto usage = group.usage()) {
+        sample.memory = *usage;
+    }
+    if (const auto split = group.split()) {
+        sample.split = to_record(*split);
+    }
+    if (const auto cpu = group.cpu()) {
+        sample.cpu_s = cpu->user_s + cpu->system_s;
+        sample.throttled_s = cpu->throttled_s;
+    }
+    if (const auto pressure = group.pressure_some()) {
+        sample.pressure_some_s = *pressure;
+    }
+    sample.processes = static_cast<std::uint32_t>(group.processes().size());
+    sample.under_oom = group.under_oom();
+    return sample;
+}
+
+std::optional<std::uint64_t> read_machine_kills() {
+    const auto vmstat = read_file("/proc/vmstat");
+    return vmstat ? find_key_value(*vmstat, "oom_kill") : std::nullopt;
+}
+
+void record_group(record::RunRecord& record, const linux_os::JobGroup& group,
+                  const Sampler& sampler) {
+    const bool v1 = group.version() == 1;
+    record.cgroup = group.folder();
+    record_group_peak(record, group, sampler);
+    record.peak_sample = peak_sample(sampler);
+    record.swap_peak = reading(group.swap_peak(), v1 ? "memory.memsw.max_usage_in_bytes"
+                                                     : "memory.swap.peak");
+    if (const auto events = group.events()) {
+        record.events = Reading<record::MemoryEvents>::of(
+            to_record(*events), v1 ? "memory.failcnt and memory.oom_control" : "memory.events");
+    } else {
+        record.events = Reading<record::MemoryEvents>::unavailable(events.error().text());
+    }
+    record.killer_disabled = group.killer_disabled();
+    record.stuck_at_limit = record.killer_disabled && sampler.stuck();
+    const auto cpu = group.cpu();
+    if (!cpu) {
+        return;
+    }
+    const std::string source = v1 ? "cpuacct of the job's own cgroup" : "cpu.stat of the job's own cgroup";
+    record.user_s = Reading<double>::of(cpu->user_s, source);
+    record.system_s = Reading<double>::of(cpu->system_s, source);
+    record.throttled_s = cpu->throttled_s
+                             ? Reading<double>::of(*cpu->throttled_s, source)
+                             : Reading<double>::unavailable("the group has no CPU controller");
+}
+
+void record_tree(record::RunRecord& record, const ProcessTree& tree, const Sampler& sampler) {
+    const std::string no_group = "the job had no cgroup of its own";
+    record.sampling_interval_s = sampler.mean_interval_s();
+    record.peak_sample = peak_sample(sampler);
+    record.swap_peak = Reading<std::uint64_t>::unavailable(no_group);
+    record.events = Reading<record::MemoryEvents>::unavailable(no_group);
+    record.throttled_s = Reading<double>::unavailable(no_group);
+    const auto resident = tree.highest_resident();
+    if (resident == 0) {
+        record.peak = Reading<std::uint64_t>::unavailable("the run ended before the first sample");
+        return;
+    }
+    // Where several processes share pages, the sum of their resident sets is too much. The
+    // proportional sets are right, if they were read when that sum was near its highest.
+    const bool read_at_peak = static_cast<double>(tree.resident_at_proportional()) >=
+                              0.95 * static_cast<double>(resident);
+    if (tree.highest_proportional() && read_at_peak) {
+        record.peak = Reading<std::uint64_t>::of(
+            *tree.highest_proportional(),
+            "sum of proportional set sizes of the job's processes; their resident sets added up to " +
+                format_bytes(resident));
+    } else {
+        record.peak = Reading<std::uint64_t>::of(
+            resident, tree.highest_proportional()
+                          ? "sum of resident sets of the job's processes, in which pages that they "
+                            "share count once for each"
+                          : "resident set of the job's processes");
+    }
+}
+
+void record_surroundings(record::RunRecord& record, const Place& place,
+                         std::optional<std::uint64_t> machine_kills_at_start) {
+    const bool carried = place.group && place.group->carries_limit();
+    const auto none_found = Reading<record::Limit>::unavailable(
+        place.version == 0 ? "no cgroup that controls memory can be seen" : "no limit is set");
+    const auto limit = [&](const std::optional<linux_os::GroupLimit>& found, bool is_carried) {
+        return found ? Reading<record::Limit>::of({found->bytes, found->owner, is_carried},
+                                                  found->owner)
+                     : none_found;
+    };
+    record.limit = limit(place.limits.memory, carried);
+    record.swap_limit = limit(place.limits.swap, carried);
+    for (const auto& above : place.above) {
+        record.ancestors.push_back(
+            {above.folder, above.limit, linux_os::read_group_usage(above.folder, place.version),
+             difference(linux_os::read_local_events(above.folder, place.version), above.at_start)});
+    }
+    const auto kills = difference(read_machine_kills(), machine_kills_at_start);
+    record.machine_oom_kills =
+        kills ? Reading<std::uint64_t>::of(*kills, "/proc/vmstat oom_kill")
+              : Reading<std::uint64_t>::unavailable("/proc/vmstat has no oom_kill counter");
+}
+
+void record_reaped(record::RunRecord& record, const ReapedUse& use) {
+    if (!record.user_s) {
+        const std::string source = "resource usage of the job and the processes that it waited for";
+        record.user_s = Reading<double>::of(use.job.user_s + use.orphans_user_s, source);
+        record.system_s = Reading<double>::of(use.job.system_s + use.orphans_system_s, source);
+    }
+    const auto largest = std::max(use.job.max_rss_bytes, use.largest_bytes);
+    if (largest <= use.inherited_bytes) {
+        record.largest_process = Reading<std::uint64_t>::unavailable(
+            "it is not above the " + format_bytes(use.inherited_bytes) +
+            " that a process inherits from mapdiag as its first peak");
+    } else {
+        record.largest_process = Reading<std::uint64_t>::of(largest, "ru_maxrss");
+    }
+}
+
+}  // namespace mapdiag::run

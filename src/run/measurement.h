@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "mapdiag/linux/job_process.h"
+#include "mapdiag/record/record.h"
+#include "placement.h"
+#include "process_tree.h"
+#include "sampler.h"
+
+namespace mapdiag::run {
+
+/// CPU time and largest process, added up from every process of the job that mapdiag has reaped.
+struct ReapedUse {
+    linux_os::ResourceUse job;
+    double orphans_user_s = 0;
+    double orphans_system_s = 0;
+    std::uint64_t largest_bytes = 0;
+    /// mapdiag's own peak when it forked the job: a child of a fork starts with that as its own.
+    std::uint64_t inherited_bytes = 0;
+
+    void add_orphan(const linux_os::ResourceUse& use);
+};
+
+/// One sample of the job's own group.
+record::Sample measure_group(const linux_os::JobGroup& group);
+
+/// The counter of kills on the whole machine, /proc/vmstat oom_kill; nothing on kernels without it.
+std::optional<std::uint64_t> read_machine_kills();
+
+/// Puts the figures of the group into the record: peak, events, swap, CPU.
+void record_group(record::RunRecord& record, const linux_os::JobGroup& group,
+                  const Sampler& sampler);
+/// The same for the process tree, where most of them can't be had.
+void record_tree(record::RunRecord& record, const ProcessTree& tree, const Sampler& sampler);
+/// Limits and the groups above: differences of their counters over the run.
+void record_surroundings(record::RunRecord& record, const Place& place,
+                         std::optional<std::uint64_t> machine_kills_at_start);
+/// CPU time where no group told it, and the largest process.
+void record_reaped(record::RunRecord& record, const ReapedUse& use);
+
+}  // namespace mapdiag::run

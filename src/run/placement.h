@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "mapdiag/linux/job_group.h"
+#include "mapdiag/record/record.h"
+
+namespace mapdiag::run {
+
+/// Where the job goes, and what can be seen of the groups around it in any case.
+struct Place {
+    record::Placement placement = record::Placement::process_tree;
+    std::vector<record::StepDown> steps_down;
+    std::unique_ptr<linux_os::JobGroup> group;  ///< empty for the process tree
+
+    int version = 0;  ///< of the hierarchy that controls memory; 0 where none can be seen
+    /// The groups above the job (or, without a group of its own, around it), the nearest first,
+    /// with their counters at the start.
+    std::vector<linux_os::GroupAbove> above;
+    linux_os::LimitsAbove limits;
+};
+
+/// Tries the placements from the best one on; each that can't be had leaves its reason.
+Place find_place();
+
+/// Gives the own group up, because the job could not be started in it.
+void step_down_to_tree(Place& place, const std::string& reason);
+
+}  // namespace mapdiag::run

@@ -1,0 +1,113 @@
+#include "mapdiag/run/plan.h"
+
+#include <algorithm>
+#include <array>
+
+#include "mapdiag/support/text.h"
+
+namespace mapdiag::run {
+namespace {
+
+constexpr const char* kSwitch = "DM_MAP_PROFILE";
+constexpr const char* kEntity = "MAPDIAG_ENTITY";
+constexpr const char* kLogDir = "MAPDIAG_LOG_DIR";
+constexpr std::string_view kEntityOption = "--entity";
+
+template <std::size_t N>
+bool is_one_of(std::string_view text, const std::array<std::string_view, N>& words) {
+    return std::ranges::any_of(words,
+                               [&](std::string_view word) { return equals_ignoring_case(word, text); });
+}
+
+std::string unknown_switch(std::string_view value) {
+    return std::string(kSwitch) + '=' + printable(value) +
+           " is neither on (true, 1, yes, on) nor off (false, 0, no, off, empty): taken as off";
+}
+
+std::string program_name(const std::string& program) {
+    const auto name = program.substr(program.rfind('/') + 1);
+    return name.empty() ? program : name;
+}
+
+std::optional<std::string> not_empty(std::optional<std::string> text) {
+    return text && !text->empty() ? text : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<bool> find_switch(std::string_view text) {
+    constexpr std::array<std::string_view, 4> kOn = {"true", "1", "yes", "on"};
+    constexpr std::array<std::string_view, 5> kOff = {"false", "0", "no", "off", ""};
+    const auto word = trim(text);
+    if (is_one_of(word, kOn)) {
+        return true;
+    }
+    return is_one_of(word, kOff) ? std::optional(false) : std::nullopt;
+}
+
+std::optional<std::string> find_entity_argument(const std::vector<std::string>& command) {
+    for (std::size_t i = 1; i < command.size(); ++i) {
+        const std::string_view word = command[i];
+        if (word == kEntityOption && i + 1 < command.size()) {
+            return command[i + 1];
+        }
+        if (word.starts_with(kEntityOption) && word.substr(kEntityOption.size()).starts_with('=')) {
+            return std::string(word.substr(kEntityOption.size() + 1));
+        }
+    }
+    return std::nullopt;
+}
+
+Result<RunPlan> plan_run(const RunOptions& options, const Environment& environment) {
+    if (options.command.empty()) {
+        return std::unexpected(Error::because("run", "", "no command was given"));
+    }
+    if (options.entity && options.entity->empty()) {
+        return std::unexpected(Error::because("use", "--entity", "the name is empty"));
+    }
+    RunPlan plan;
+    plan.command = options.command;
+    plan.quiet = options.quiet;
+
+    bool on = false;
+    if (!options.no_profile) {
+        const auto value = environment(kSwitch).value_or("");
+        const auto known = find_switch(value);
+        if (!known && !options.profile) {
+            plan.warning = unknown_switch(value);
+        }
+        on = options.profile || known.value_or(false);
+    }
+    auto entity = options.entity;
+    if (!entity) {
+        entity = not_empty(environment(kEntity));
+    }
+    if (!entity) {
+        entity = not_empty(find_entity_argument(options.command));
+    }
+    if (!entity && (options.profile || options.log_dir)) {
+        entity = program_name(options.command.front());
+    }
+    if (on && !entity) {
+        // A recipe whose whole RUN variable is prefixed also runs commands that are no map step:
+        // they are passed through. A lone program name is no such command, but a person who forgot
+        // to say what the run is called.
+        if (options.command.size() == 1) {
+            return std::unexpected(Error::because(
+                "diagnose", options.command.front(),
+                "no entity is known: give --entity NAME, or --profile to use the program's name"));
+        }
+        on = false;
+    }
+    if (!on && !options.log_dir) {
+        return plan;
+    }
+    plan.mode = on ? Mode::on : Mode::log_only;
+    plan.entity = make_entity_name(entity.value_or(program_name(options.command.front())));
+    plan.log_dir = options.log_dir ? *options.log_dir
+                                   : not_empty(environment(kLogDir)).value_or("logs");
+    plan.write_log = !options.no_log;
+    return plan;
+}
+
+}  // namespace mapdiag::run

@@ -1,0 +1,84 @@
+#include "sampler.h"
+
+#include <algorithm>
+
+#include "mapdiag/linux/clocks.h"
+
+namespace mapdiag::run {
+namespace {
+
+using std::chrono::duration_cast;
+using std::chrono::nanoseconds;
+
+double seconds(nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+
+nanoseconds from_seconds(double s) {
+    return duration_cast<nanoseconds>(std::chrono::duration<double>(s));
+}
+
+// A short run has its peak before the first tenth of a second.
+constexpr auto kFirst = std::chrono::milliseconds(20);
+
+}  // namespace
+
+double thinning_interval_s(double elapsed_s) { return std::max(0.1, elapsed_s / 200); }
+
+Sampler::Sampler(Measure measure, SampleSink sink, Pace pace, Clock::time_point start)
+    : measure_(std::move(measure)),
+      sink_(std::move(sink)),
+      pace_(pace),
+      start_(start),
+      next_(start + std::min<nanoseconds>(kFirst, pace.shortest.value_or(kFirst))),
+      next_journal_(start),
+      last_(start) {}
+
+void Sampler::poll(Clock::time_point now) {
+    if (now >= next_) {
+        take(now);
+    }
+}
+
+void Sampler::measure_now(Clock::time_point now) { take(now); }
+
+nanoseconds Sampler::until_next(Clock::time_point now) const {
+    return std::max<nanoseconds>(next_ - now, nanoseconds(0));
+}
+
+void Sampler::take(Clock::time_point now) {
+    const auto cpu_before = linux_os::thread_cpu_time();
+    auto sample = measure_();
+    const auto cost = linux_os::thread_cpu_time() - cpu_before;
+
+    sample.at_s = seconds(now - start_);
+    if (sample.memory && (!highest_ || *sample.memory > highest_->memory)) {
+        highest_ = record::PeakSample{*sample.memory, sample.at_s, sample.split};
+    }
+    if (sample.under_oom) {
+        under_oom_since_ = under_oom_since_.value_or(now);
+        under_oom_until_ = now;
+    } else {
+        under_oom_since_.reset();
+    }
+    if (now >= next_journal_) {
+        sink_(sample);
+        next_journal_ = now + from_seconds(thinning_interval_s(sample.at_s));
+    }
+    ++count_;
+    last_ = now;
+    next_ = pace_.shortest
+                ? now + std::max(*pace_.shortest, from_seconds(seconds(cost) / pace_.cost_share))
+                : now + from_seconds(thinning_interval_s(sample.at_s));
+}
+
+std::optional<double> Sampler::mean_interval_s() const {
+    if (count_ < 2) {
+        return std::nullopt;
+    }
+    return seconds(last_ - start_) / static_cast<double>(count_);
+}
+
+bool Sampler::stuck() const {
+    return under_oom_since_ && under_oom_until_ - *under_oom_since_ >= std::chrono::seconds(1);
+}
+
+}  // namespace mapdiag::run

@@ -1,0 +1,118 @@
+#include "signal_router.h"
+
+#include <algorithm>
+#include <csignal>
+
+#include "mapdiag/linux/clocks.h"
+
+namespace mapdiag::run {
+namespace {
+
+using linux_os::SignalInfo;
+using linux_os::signal_bit;
+
+// A run that gets signals without end must not grow without end.
+constexpr std::size_t kMostNoted = 1000;
+
+bool is_stop(int signal) { return signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU; }
+
+// The kernel's own notes to mapdiag about its children and its pipes: nobody sent them to the job.
+bool is_own_business(const SignalInfo& signal) {
+    return (signal.signal == SIGCHLD && signal.code > 0) ||
+           (signal.signal == SIGPIPE && signal.sender == linux_os::own_pid());
+}
+
+}  // namespace
+
+void SignalRouter::settle(const linux_os::JobProcess& job, double at_s) {
+    if (witness_ != nullptr) {
+        group_seen_ |= witness_->take().value_or(0);
+    }
+    const auto waiting = job.pending_signals();
+    while (const auto signal = gate_.next()) {
+        if (is_own_business(*signal)) {
+            continue;
+        }
+        const bool has_it = (waiting & signal_bit(signal->signal)) != 0;
+        group_seen_ &= ~signal_bit(signal->signal);
+        if (!has_it) {
+            job.pass_on(*signal);
+        }
+        note(*signal, at_s, !has_it);
+    }
+}
+
+bool SignalRouter::route(const linux_os::JobProcess& job, double at_s) {
+    bool child_changed = false;
+    while (const auto signal = gate_.next()) {
+        if (is_own_business(*signal)) {
+            child_changed = child_changed || signal->signal == SIGCHLD;
+            continue;
+        }
+        const bool pass = needs_passing_on(job, *signal);
+        if (is_stop(signal->signal)) {
+            stop_signal_ = signal->signal;
+        }
+        if (pass) {
+            job.pass_on(*signal);
+        }
+        note(*signal, at_s, pass);
+    }
+    return child_changed;
+}
+
+bool SignalRouter::needs_passing_on(const linux_os::JobProcess& job, const SignalInfo& signal) {
+    if (!reached_group(signal)) {
+        return true;
+    }
+    // The job has left mapdiag's group (setsid, setpgid): a signal that a process sent, to mapdiag
+    // and to its group, as `timeout` does, was meant for the job. A terminal's was not.
+    return signal.sender != 0 && !job.in_own_group();
+}
+
+bool SignalRouter::reached_group(const SignalInfo& signal) {
+    if (witness_ != nullptr) {
+        if (const auto seen = witness_->take()) {
+            group_seen_ |= *seen;
+        } else if (signal.signal == SIGCONT) {
+            // The witness is stopped: this SIGCONT was for mapdiag alone.
+            group_seen_ |= witness_->wake();
+            return false;
+        }
+    } else if (signal.sender == 0) {
+        return true;  // without a witness: the kernel sends a terminal's signals to the whole group
+    }
+    const bool reached = (group_seen_ & signal_bit(signal.signal)) != 0;
+    group_seen_ &= ~signal_bit(signal.signal);
+    return reached;
+}
+
+std::optional<int> SignalRouter::drain_after_end(double at_s) {
+    std::optional<int> asked;
+    while (const auto signal = gate_.next()) {
+        if (is_own_business(*signal)) {
+            continue;
+        }
+        note(*signal, at_s, false);
+        const int number = signal->signal;
+        if (number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGQUIT) {
+            asked = number;
+        }
+    }
+    return asked;
+}
+
+void SignalRouter::stop_with(linux_os::JobProcess& job) {
+    if (job.take_stop() && stop_signal_) {
+        linux_os::stop_by_signal(*stop_signal_);
+        stop_signal_.reset();
+    }
+}
+
+void SignalRouter::note(const SignalInfo& signal, double at_s, bool passed_on) {
+    if (seen_.size() < kMostNoted) {
+        seen_.push_back({at_s, signal.signal, signal.sender, passed_on});
+    }
+}
+
+}  // namespace mapdiag::run

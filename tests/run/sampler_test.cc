@@ -1,0 +1,93 @@
+#include "../../src/run/sampler.h"
+
+#include <vector>
+
+#include "support/catch.h"
+
+using namespace mapdiag;
+using namespace mapdiag::run;
+using namespace std::chrono_literals;
+
+namespace {
+
+// Runs a sampler over `length` of fake time and gives the samples that reached the journal.
+std::vector<record::Sample> journal_of(Clock::duration length, const Measure& measure,
+                                       Sampler::Pace pace = {}) {
+    std::vector<record::Sample> journal;
+    const auto start = Clock::time_point(1h);
+    Sampler sampler(measure, [&](const record::Sample& s) { journal.push_back(s); }, pace, start);
+    for (auto now = start; now < start + length; now += sampler.until_next(now)) {
+        sampler.poll(now);
+        REQUIRE(sampler.until_next(now) > 0ns);
+    }
+    return journal;
+}
+
+}  // namespace
+
+TEST_CASE("the time line thins itself") {
+    const auto quiet = [] { return record::Sample{}; };
+    const auto second = journal_of(1s, quiet);
+    CHECK(second.size() >= 9);
+    CHECK(second.size() <= 12);
+    CHECK(journal_of(1h, quiet).size() < 1400);
+    CHECK(journal_of(10h, quiet).size() < 2000);
+    CHECK(journal_of(10h, quiet).size() > 1500);
+}
+
+TEST_CASE("frequent measuring does not lengthen the time line") {
+    int measured = 0;
+    const auto journal = journal_of(
+        10s,
+        [&] {
+            ++measured;
+            return record::Sample{};
+        },
+        {.shortest = 10ms, .cost_share = 1});
+    CHECK(measured > 500);
+    CHECK(journal.size() < 110);
+}
+
+TEST_CASE("the highest sample is kept with its split and time") {
+    const auto start = Clock::time_point(0s);
+    std::uint64_t memory = 10;
+    Sampler sampler(
+        [&] {
+            record::Sample sample;
+            sample.memory = memory;
+            sample.split.anon = memory / 2;
+            return sample;
+        },
+        [](const record::Sample&) {}, {}, start);
+    CHECK(!sampler.highest());
+    sampler.measure_now(start + 1s);
+    memory = 40;
+    sampler.measure_now(start + 2s);
+    memory = 20;
+    sampler.measure_now(start + 3s);
+    REQUIRE(sampler.highest());
+    CHECK(sampler.highest()->memory == 40);
+    CHECK(sampler.highest()->split.anon == 20U);
+    CHECK(sampler.highest()->at_s == 2);
+    CHECK(sampler.mean_interval_s() == 1);
+}
+
+TEST_CASE("stuck means under_oom for a whole second up to the last sample") {
+    const auto start = Clock::time_point(0s);
+    bool under_oom = true;
+    Sampler sampler(
+        [&] {
+            record::Sample sample;
+            sample.under_oom = under_oom;
+            return sample;
+        },
+        [](const record::Sample&) {}, {}, start);
+    sampler.measure_now(start + 1s);
+    sampler.measure_now(start + 1900ms);
+    CHECK_FALSE(sampler.stuck());
+    sampler.measure_now(start + 2s);
+    CHECK(sampler.stuck());
+    under_oom = false;
+    sampler.measure_now(start + 3s);
+    CHECK_FALSE(sampler.stuck());
+}
