@@ -5,6 +5,7 @@ target_compile_features(mapdiag_build INTERFACE cxx_std_23)
 target_include_directories(mapdiag_build INTERFACE ${PROJECT_SOURCE_DIR}/include)
 target_compile_options(mapdiag_build INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast
+  -Wno-missing-field-initializers  # members left out of a designated initialiser have their default
   $<$<BOOL:${MAPDIAG_WERROR}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 19)
   # libstdc++ hides std::expected from clang 17 and 18, which implement what it needs but

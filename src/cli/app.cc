@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <iostream>
+#include <iterator>
 
-#include "talk.h"
+#include "run_command.h"
 
 namespace mapdiag::cli {
 namespace {
 
-constexpr std::array<Command, 0> kCommands = {};
+constexpr auto kCommands = std::to_array<Command>({
+    {"run", add_run_command},
+});
 
 bool is_command(std::string_view name) {
     return std::ranges::any_of(commands(), [&](const Command& c) { return c.name == name; });
@@ -36,19 +39,31 @@ std::unique_ptr<CLI::App> make_app(Action& chosen, std::string_view only) {
     return app;
 }
 
-int run_command_line(int argc, char** argv) {
-    Action chosen;
-    const std::string_view named = argc > 1 && is_command(argv[1]) ? argv[1] : "";
-    const auto app = make_app(chosen, named);
+std::optional<int> parse_or_stop(CLI::App& app, std::vector<std::string> reversed) {
     try {
-        app->parse(argc, argv);
+        app.parse(std::move(reversed));
     } catch (const CLI::ParseError& stop) {
         // CLI11 reports --help and --version in the same way as a wrong command line.
         if (stop.get_exit_code() == 0) {
-            return app->exit(stop, std::cout, std::cerr);
+            return app.exit(stop, std::cout, std::cerr);
         }
-        app->exit(stop, std::cerr, std::cerr);
+        app.exit(stop, std::cerr, std::cerr);
         return kUsage;
+    }
+    return std::nullopt;
+}
+
+int run_command_line(int argc, char** argv) {
+    const std::string_view named = argc > 1 && is_command(argv[1]) ? argv[1] : "";
+    if (named == "run") {
+        return run_the_run_command(argc, argv);
+    }
+    Action chosen;
+    const auto app = make_app(chosen, named);
+    std::vector<std::string> reversed(std::reverse_iterator(argv + argc),
+                                      std::reverse_iterator(argv + std::min(argc, 1)));
+    if (const auto stopped = parse_or_stop(*app, std::move(reversed))) {
+        return *stopped;
     }
     return chosen();
 }

@@ -3,8 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace mapdiag::cli {
 
@@ -32,6 +35,10 @@ std::span<const Command> commands();
 /// The option table from which --help, the man page and the completions are made: the program with
 /// all commands, or with the one named `only` (a start costs less that way).
 std::unique_ptr<CLI::App> make_app(Action& chosen, std::string_view only = {});
+
+/// Parses words in reverse order, as CLI11 wants them. Gives the exit status where the command line
+/// was wrong or only asked for --help or --version.
+std::optional<int> parse_or_stop(CLI::App& app, std::vector<std::string> reversed);
 
 /// Reads the command line, does what it asks and gives the exit status.
 int run_command_line(int argc, char** argv);

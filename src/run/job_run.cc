@@ -131,9 +131,8 @@ RunRecord JobRun::Impl::execute() {
         }
     }
     remove_group();
-    if (watcher_) {
-        watcher_->dismiss();
-    }
+    watcher_.reset();
+    witness_.reset();
     return record_;
 }
 
