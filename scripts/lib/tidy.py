@@ -75,7 +75,7 @@ def fixed_part(tidy):
     libraries = subprocess.run(
         ["dpkg-query", "-W", "lib*-dev", "nlohmann-json3-dev", "catch2"],
         capture_output=True, check=False).stdout if os.path.exists("/usr/bin/dpkg-query") else b""
-    checks = b"".join(path.read_bytes() for path in 
+    checks = b"".join(path.read_bytes() for path in
                       [ROOT / ".clang-tidy", *sorted(ROOT.glob("*/.clang-tidy"))])
     return checks + version + libraries
 
