@@ -22,8 +22,12 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
     if (!fd) {
         return std::unexpected(fd.error());
     }
+    return of(*fd, path);
+}
+
+Result<MappedFile> MappedFile::of(const Fd& fd, const std::string& path) {
     struct stat status = {};
-    if (::fstat(fd->get(), &status) != 0) {
+    if (::fstat(fd.get(), &status) != 0) {
         return std::unexpected(Error::from_errno("look at", path));
     }
     if (!S_ISREG(status.st_mode)) {
@@ -34,7 +38,7 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
     if (size == 0) {
         return MappedFile(nullptr, 0);
     }
-    void* const data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd->get(), 0);
+    void* const data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
     if (data == MAP_FAILED) {
         return std::unexpected(Error::from_errno("map", path));
     }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "mapdiag/support/error.h"
+#include "mapdiag/support/fd.h"
 
 namespace mapdiag {
 
@@ -14,6 +15,8 @@ namespace mapdiag {
 class MappedFile {
   public:
     static Result<MappedFile> open(const std::string& path);
+    /// The whole of an open regular file, whatever the descriptor's position; `shown` names it.
+    static Result<MappedFile> of(const Fd& fd, const std::string& shown);
 
     MappedFile(MappedFile&& other) noexcept
         : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
