@@ -62,6 +62,10 @@ Result<Fd> open_file_at(int folder, const std::string& name, int flags, const st
     }
 }
 
+Result<Fd> create_for_appending(const std::string& path, unsigned mode) {
+    return open_file(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, mode);
+}
+
 Result<std::string> read_all(int fd, const std::string& shown, std::size_t limit) {
     return read_until_end(shown, limit, [fd](char* buffer, std::size_t size, std::size_t) {
         return ::read(fd, buffer, size);
@@ -92,6 +96,18 @@ Result<void> write_all(int fd, std::string_view bytes, const std::string& shown)
             return std::unexpected(Error::from_errno("write", shown));
         }
         bytes.remove_prefix(static_cast<std::size_t>(put));
+    }
+    return {};
+}
+
+Result<void> sync_data(int fd, const std::string& shown) {
+    while (::fdatasync(fd) != 0) {
+        if (errno == EINVAL || errno == EROFS) {
+            return {};
+        }
+        if (errno != EINTR) {
+            return std::unexpected(Error::from_errno("sync", shown));
+        }
     }
     return {};
 }

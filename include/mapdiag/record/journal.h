@@ -57,7 +57,7 @@ class JournalWriter {
 
   private:
     JournalWriter(std::string path, Fd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
-    Result<void> line(std::string text);
+    Result<void> line(const std::string& text);
 
     std::string path_;
     Fd fd_;

@@ -41,6 +41,10 @@ Result<Fd> open_file(const std::string& path, int flags, unsigned mode = 0666);
 Result<Fd> open_file_at(int folder, const std::string& name, int flags, const std::string& shown,
                         unsigned mode = 0666);
 
+/// Makes a file or empties an old one of that name, to be written in append mode: each write lands
+/// at the end, whoever else writes.
+Result<Fd> create_for_appending(const std::string& path, unsigned mode = 0666);
+
 /// Reads from the current position to the end, but not more than `limit` bytes: a longer file is an
 /// error. Good for /proc and cgroup files, which have no size.
 Result<std::string> read_all(int fd, const std::string& shown, std::size_t limit = 1U << 20);
@@ -50,6 +54,9 @@ Result<std::string> read_again(int fd, const std::string& shown, std::size_t lim
 
 /// Writes every byte, going on after short writes and EINTR.
 Result<void> write_all(int fd, std::string_view bytes, const std::string& shown);
+/// Makes what was written outlive a crash of the machine (fdatasync). Quietly nothing on a pipe or
+/// a device, which can't.
+Result<void> sync_data(int fd, const std::string& shown);
 /// One write(2), as kernel control files need it: a short write is an error.
 Result<void> write_file(const std::string& path, std::string_view bytes);
 
