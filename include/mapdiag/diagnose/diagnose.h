@@ -30,7 +30,8 @@ struct Proof {
 struct Finding {
     std::string_view id;  ///< stable, from the table in docs/diagnosis.md: "memory-own-limit"
     FindingKind kind = FindingKind::cause;
-    std::string text;  ///< one line for a person
+    std::string_view label;  ///< two to four words for a table: "own memory limit"
+    std::string text;        ///< one line for a person
     std::vector<Proof> proofs;
     /// Says no more than how the run ended by itself (a plain exit 0): no line of its own is
     /// needed.
@@ -47,8 +48,9 @@ std::vector<Finding> diagnose(const record::RunRecord& record,
 struct Rule {
     std::string_view id;
     FindingKind kind;
-    std::string_view
-        when;  ///< what the record must show, in one sentence; also in docs/diagnosis.md
+    std::string_view label;
+    /// What the record must show, in one sentence; also in docs/diagnosis.md.
+    std::string_view when;
 };
 
 /// Every rule, in order. docs/diagnosis.md is tested against it.
