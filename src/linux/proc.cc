@@ -1,6 +1,8 @@
 #include "mapdiag/linux/proc.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -218,6 +220,7 @@ std::optional<ProcessStat> ProcFs::stat(std::int32_t pid) const {
     stat.session = number_or_zero<std::int32_t>(fields[3]);
     stat.user_ticks = number_or_zero<std::uint64_t>(fields[11]);
     stat.system_ticks = number_or_zero<std::uint64_t>(fields[12]);
+    stat.stack_start = fields.size() > 25 ? number_or_zero<std::uint64_t>(fields[25]) : 0;
     return stat;
 }
 
@@ -341,6 +344,26 @@ double seconds_since_start(const ProcessId& id) {
     const auto uptime = static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
     const auto ticks_per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
     return std::max(0.0, uptime - static_cast<double>(id.start_ticks) / ticks_per_second);
+}
+
+bool may_read_memory(std::int32_t pid) {
+    const auto path = "/proc/" + std::to_string(pid) + "/mem";
+    return static_cast<bool>(Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)));
+}
+
+void send_signal(const ProcessId& id, int signal) {
+    // The pidfd holds the process while its start time is looked at, so the pid can't be used again
+    // in between.
+    const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, id.pid, 0)));
+    if (pidfd && ProcFs().id(id.pid) == id) {
+        ::syscall(SYS_pidfd_send_signal, pidfd.get(), signal, nullptr, 0);
+    }
+}
+
+bool is_executable_file(const std::string& path) {
+    struct stat status = {};
+    return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+           ::access(path.c_str(), X_OK) == 0;
 }
 
 }  // namespace mapdiag::linux_os

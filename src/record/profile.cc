@@ -1,61 +1,77 @@
 #include "mapdiag/record/profile.h"
 
-#include <array>
-#include <cstddef>
+#include "names.h"
 
 namespace mapdiag::record {
 namespace {
 
-// In the order of the enumerators.
-constexpr std::array kStates = {"off", "written", "not found", "no python", "empty", "not written"};
-constexpr std::array kOutcomes = {
-    "attached",       "sampled",   "no samples",   "denied", "unsupported python",
-    "no interpreter", "too short", "cannot start", "died",   "hung",
-    "failed",         "over limit"};
-constexpr std::array kCauses = {"none", "yama", "capability", "other user", "seccomp", "unknown"};
-constexpr std::array kSources = {"option", "variable", "search path", "interpreter", "uv", "uvx"};
+constexpr NameTable<ProfileState, 6> kStates = {{
+    {ProfileState::off, "off"},
+    {ProfileState::written, "written"},
+    {ProfileState::not_found, "not_found"},
+    {ProfileState::no_python, "no_python"},
+    {ProfileState::empty, "empty"},
+    {ProfileState::not_written, "not_written"},
+}};
 
-static_assert(kStates.size() == static_cast<std::size_t>(ProfileState::not_written) + 1);
-static_assert(kOutcomes.size() == static_cast<std::size_t>(ProfileOutcome::over_limit) + 1);
-static_assert(kCauses.size() == static_cast<std::size_t>(DenialCause::unknown) + 1);
-static_assert(kSources.size() == static_cast<std::size_t>(ProfilerSource::uvx) + 1);
+constexpr NameTable<ProfileOutcome, 12> kOutcomes = {{
+    {ProfileOutcome::attached, "attached"},
+    {ProfileOutcome::sampled, "sampled"},
+    {ProfileOutcome::no_samples, "no_samples"},
+    {ProfileOutcome::denied, "denied"},
+    {ProfileOutcome::unsupported_python, "unsupported_python"},
+    {ProfileOutcome::no_interpreter, "no_interpreter"},
+    {ProfileOutcome::too_short, "too_short"},
+    {ProfileOutcome::cannot_start, "cannot_start"},
+    {ProfileOutcome::died, "died"},
+    {ProfileOutcome::hung, "hung"},
+    {ProfileOutcome::failed, "failed"},
+    {ProfileOutcome::over_limit, "over_limit"},
+}};
 
-template <class Enum, class Names>
-std::optional<Enum> find_in(const Names& names, std::string_view name) {
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        if (name == names[i]) {
-            return static_cast<Enum>(i);
-        }
-    }
-    return std::nullopt;
-}
+constexpr NameTable<DenialCause, 6> kCauses = {{
+    {DenialCause::none, "none"},
+    {DenialCause::yama, "yama"},
+    {DenialCause::capability, "capability"},
+    {DenialCause::other_user, "other_user"},
+    {DenialCause::seccomp, "seccomp"},
+    {DenialCause::unknown, "unknown"},
+}};
+
+constexpr NameTable<ProfilerSource, 6> kSources = {{
+    {ProfilerSource::option, "option"},
+    {ProfilerSource::variable, "variable"},
+    {ProfilerSource::search_path, "search_path"},
+    {ProfilerSource::interpreter, "interpreter"},
+    {ProfilerSource::uv, "uv"},
+    {ProfilerSource::uvx, "uvx"},
+}};
 
 }  // namespace
 
 const char* profile_state_name(ProfileState state) {
-    return kStates[static_cast<std::size_t>(state)];
+    return name_in(kStates, state);
 }
 const char* profile_outcome_name(ProfileOutcome outcome) {
-    return kOutcomes[static_cast<std::size_t>(outcome)];
+    return name_in(kOutcomes, outcome);
 }
 const char* denial_cause_name(DenialCause cause) {
-    return kCauses[static_cast<std::size_t>(cause)];
+    return name_in(kCauses, cause);
 }
 const char* profiler_source_name(ProfilerSource source) {
-    return kSources[static_cast<std::size_t>(source)];
+    return name_in(kSources, source);
 }
-
 std::optional<ProfileState> find_profile_state(std::string_view name) {
-    return find_in<ProfileState>(kStates, name);
+    return find_in(kStates, name);
 }
 std::optional<ProfileOutcome> find_profile_outcome(std::string_view name) {
-    return find_in<ProfileOutcome>(kOutcomes, name);
+    return find_in(kOutcomes, name);
 }
 std::optional<DenialCause> find_denial_cause(std::string_view name) {
-    return find_in<DenialCause>(kCauses, name);
+    return find_in(kCauses, name);
 }
 std::optional<ProfilerSource> find_profiler_source(std::string_view name) {
-    return find_in<ProfilerSource>(kSources, name);
+    return find_in(kSources, name);
 }
 
 }  // namespace mapdiag::record

@@ -37,9 +37,9 @@ TEST_CASE("the switch is read as documented") {
     CHECK(plan({.command = kStep}).mode == Mode::off);
     CHECK(plan({.command = kStep}, {{"DM_MAP_PROFILE", "yes"}}).mode == Mode::on);
     CHECK(plan({.command = kStep, .profile = true}).mode == Mode::on);
-    CHECK(plan({.command = kStep, .profile = true, .no_profile = true},
-               {{"DM_MAP_PROFILE", "true"}})
-              .mode == Mode::off);
+    CHECK(
+        plan({.command = kStep, .profile = true, .no_profile = true}, {{"DM_MAP_PROFILE", "true"}})
+            .mode == Mode::off);
 }
 
 TEST_CASE("an unknown switch is off and warned of once") {

@@ -37,13 +37,12 @@ TEST_CASE("the time line thins itself") {
 
 TEST_CASE("frequent measuring does not lengthen the time line") {
     int measured = 0;
-    const auto journal = journal_of(
-        10s,
-        [&] {
-            ++measured;
-            return record::Sample{};
-        },
-        {.shortest = 10ms, .cost_share = 1});
+    const auto journal = journal_of(10s,
+                                    [&] {
+                                        ++measured;
+                                        return record::Sample{};
+                                    },
+                                    {.shortest = 10ms, .cost_share = 1});
     CHECK(measured > 500);
     CHECK(journal.size() < 110);
 }

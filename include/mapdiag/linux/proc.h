@@ -28,6 +28,9 @@ struct ProcessStat {
     std::int32_t session = 0;
     std::uint64_t user_ticks = 0;
     std::uint64_t system_ticks = 0;
+    /// Where the stack was put when the program was started: another value after each exec. 0 where
+    /// the kernel does not tell.
+    std::uint64_t stack_start = 0;
 };
 
 /// What /proc/PID/status says of memory and of rights. A line that the kernel does not write is
@@ -98,5 +101,13 @@ class ProcFs {
 /// How long a process has been running, from its start time and the machine's clock; exact to one
 /// clock tick (usually 10 ms). 0 where the clock disagrees.
 double seconds_since_start(const ProcessId& id);
+
+/// Whether the kernel lets this process read that one's memory: asked by opening it, which changes
+/// nothing. It says less of a helper: Yama trusts ancestors more than siblings.
+bool may_read_memory(std::int32_t pid);
+/// Sends a signal to that very process; nothing happens where it is gone.
+void send_signal(const ProcessId& id, int signal);
+/// Whether this user may execute the file (a regular one).
+bool is_executable_file(const std::string& path);
 
 }  // namespace mapdiag::linux_os

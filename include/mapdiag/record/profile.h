@@ -80,7 +80,8 @@ struct ProfiledProcess {
     std::string python_version;  ///< "3.11"; empty where it is not known
     ProfileOutcome outcome = ProfileOutcome::attached;
     Denial denial;
-    /// From the start of the process to the start of the py-spy that saw it; to one clock tick.
+    /// From when the process became this Python to the start of the py-spy that saw it: at most, to
+    /// one poll.
     double attached_after_s = 0;
     double profiled_s = 0;  ///< how long py-spy was attached
     std::uint32_t attempts = 0;
@@ -120,6 +121,8 @@ struct ProfileRecord {
     std::uint64_t stacks = 0;        ///< distinct ones: its lines
     std::uint64_t mended_lines = 0;  ///< lines that line ends in a command line had torn
     std::uint64_t lost_lines = 0;    ///< lines of py-spy that could not be read
+    /// Pythons that a profiled Python started or forked; left out without `subprocesses`.
+    std::uint32_t left_out_children = 0;
     std::uint32_t over_limit = 0;    ///< Pythons that were not profiled: too many
     std::uint32_t limit_at_once = 0;
     std::string trouble;  ///< why the file is not there (not_written)

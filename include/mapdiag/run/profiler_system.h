@@ -44,6 +44,8 @@ class ProfilerSystem {
     virtual double seconds_since_start(const linux_os::ProcessId& process) const = 0;
     virtual std::int32_t own_pid() const = 0;
     virtual Clock::time_point now() const = 0;
+    /// CPU time of the calling thread: what a poll costs, however busy the machine is.
+    virtual std::chrono::nanoseconds cpu_time() const = 0;
     /// Waits for something to happen; only used by Profiler::finish().
     virtual void pause(std::chrono::nanoseconds time) = 0;
 };
