@@ -5,8 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "mapdiag/diagnose/diagnose.h"
+#include "mapdiag/report/diag_lines.h"
 #include "mapdiag/run/job_run.h"
 #include "mapdiag/run/plan.h"
+#include "profiler_options.h"
 #include "talk.h"
 
 namespace mapdiag::cli {
@@ -14,8 +17,14 @@ namespace {
 
 constexpr const char* kName = "run";
 
-std::shared_ptr<run::RunOptions> add_options(CLI::App& app) {
-    auto options = std::make_shared<run::RunOptions>();
+struct RunFlags {
+    run::RunOptions options;
+    ProfilerFlags profiler;
+};
+
+std::shared_ptr<RunFlags> add_options(CLI::App& app) {
+    auto flags = std::make_shared<RunFlags>();
+    auto* options = &flags->options;
     auto* command = app.add_subcommand(
         kName,
         "Runs a command and tells what happened to it: true status, peak of memory, whose limit,\n"
@@ -36,7 +45,8 @@ std::shared_ptr<run::RunOptions> add_options(CLI::App& app) {
     command->add_flag("--quiet", options->quiet, "Do not repeat the [diag] lines on stderr");
     command->add_flag("--profile", options->profile, "On, whatever DM_MAP_PROFILE says");
     command->add_flag("--no-profile", options->no_profile, "Off, whatever else says on");
-    return options;
+    add_profiler_options(*command, flags->profiler);
+    return flags;
 }
 
 // How many words of the command line belong to one option: 2 where its value is a word of its own.
@@ -81,7 +91,28 @@ std::optional<std::string> environment(const char* name) {
     return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
-int start(const run::RunPlan& plan) {
+std::optional<run::ProfilerOptions> profiler_options(const ProfilerFlags& flags) {
+    if (!flags.on) {
+        return std::nullopt;
+    }
+    run::ProfilerOptions options;
+    options.settings = flags.settings;
+    options.py_spy = flags.py_spy;
+    options.py_spy_variable = environment("MAPDIAG_PYSPY").value_or("");
+    options.search_path = environment("PATH").value_or("");
+    return options;
+}
+
+// Judges, words and writes what was observed.
+void tell(run::JobRun& job, run::RunOutcome outcome) {
+    if (const auto closed = job.close_journal(outcome.record); !closed) {
+        outcome.record.troubles.push_back(closed.error().text());
+    }
+    const auto findings = diagnose::diagnose(outcome.record, outcome.samples);
+    job.write_lines(report::diag_lines(outcome.record, findings));
+}
+
+int start(const run::RunPlan& plan, const ProfilerFlags& profiler) {
     if (plan.warning && !plan.quiet) {
         say_warning(*plan.warning);
     }
@@ -90,12 +121,19 @@ int start(const run::RunPlan& plan) {
         say_error(failure.line);
         return failure.status;
     }
-    run::JobRun job(plan, {});
-    const auto record = job.execute();
-    if (const auto* not_started = std::get_if<record::NotStarted>(&record.ending)) {
+    run::JobRun job(plan, {profiler_options(profiler),
+                           report::wrapper_killed_line(plan.entity.display), MAPDIAG_VERSION});
+    auto outcome = job.execute();
+    const auto ending = outcome.record.ending;
+    if (const auto* not_started = std::get_if<record::NotStarted>(&ending)) {
         say_error(not_started->reason);
     }
-    return job.leave_as(record.ending);
+    if (plan.mode == run::Mode::on) {
+        tell(job, std::move(outcome));
+    } else if (!outcome.record.log.failure.empty()) {
+        say_warning(outcome.record.log.failure);
+    }
+    return job.leave_as(ending);
 }
 
 }  // namespace
@@ -107,20 +145,20 @@ void add_run_command(CLI::App& app, Action& chosen) {
 
 int run_the_run_command(int argc, char** argv) {
     CLI::App app("", "mapdiag");
-    const auto options = add_options(app);
+    const auto flags = add_options(app);
     auto line = split_line(*app.get_subcommand(kName), argc, argv);
     std::vector<std::string> reversed(line.head.rbegin(), line.head.rend());
     reversed.emplace_back(kName);
     if (const auto stopped = parse_or_stop(app, std::move(reversed))) {
         return *stopped;
     }
-    options->command = std::move(line.command);
-    const auto plan = run::plan_run(*options, environment);
+    flags->options.command = std::move(line.command);
+    const auto plan = run::plan_run(flags->options, environment);
     if (!plan) {
         say_error(plan.error().text() + "\nUsage: mapdiag run [OPTIONS] [--] COMMAND...");
         return kUsage;
     }
-    return start(*plan);
+    return start(*plan, flags->profiler);
 }
 
 }  // namespace mapdiag::cli

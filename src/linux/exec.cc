@@ -1,5 +1,6 @@
 #include "mapdiag/linux/exec.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -38,6 +39,22 @@ void kill_tree(const ProcFs& proc, std::int32_t root) {
     for (const auto pid : pids) {
         ::kill(pid, SIGKILL);
     }
+}
+
+MissingDescriptors reserve_standard_descriptors() {
+    MissingDescriptors missing;
+    const auto reserve = [](int fd) {
+        if (::fcntl(fd, F_GETFD) >= 0) {
+            return false;
+        }
+        // The lowest free number is this one, since those below are open by now.
+        (void)::open("/dev/null", O_RDWR | O_CLOEXEC);
+        return true;
+    };
+    missing.in = reserve(STDIN_FILENO);
+    missing.out = reserve(STDOUT_FILENO);
+    missing.err = reserve(STDERR_FILENO);
+    return missing;
 }
 
 std::uint64_t inode_of(int fd) {

@@ -61,13 +61,8 @@ int write_patiently(int fd, std::string_view bytes, std::uint64_t& written) {
 // EntityLog
 
 Result<std::unique_ptr<EntityLog>> EntityLog::create(const std::string& path) {
-    const auto folder = std::filesystem::path(path).parent_path();
-    std::error_code failure;
-    if (!folder.empty()) {
-        std::filesystem::create_directories(folder, failure);
-        if (failure) {
-            return std::unexpected(Error("make the log folder", folder.string(), failure.value()));
-        }
+    if (auto made = make_folder(std::filesystem::path(path).parent_path().string()); !made) {
+        return std::unexpected(made.error());
     }
     // Non-blocking: a FIFO of that name must not hold the job up.
     auto fd = open_file(path, O_WRONLY | O_CREAT | O_APPEND | O_TRUNC | O_NONBLOCK | O_NOCTTY);
@@ -151,6 +146,7 @@ struct OutputRelay::Side {
     RelaySide ends;
     std::atomic<bool> ended = false;
     std::atomic<bool> idle = false;
+    std::atomic<bool> left = false;  ///< the thread has nothing more to do
     std::atomic<std::int64_t> last_active_ns = 0;
     mutable std::mutex mutex;
     SideOutcome outcome;
@@ -166,7 +162,11 @@ OutputRelay::OutputRelay(std::vector<RelaySide> sides, EntityLog& log)
         sides_.push_back(side);
     }
     for (const auto& side : sides_) {
-        threads_.emplace_back([this, side] { run(*side); });
+        threads_.emplace_back([this, side] {
+            run(*side);
+            side->left = true;
+            signal_event(side_ended_.get());
+        });
     }
 }
 
@@ -202,7 +202,6 @@ void OutputRelay::run(Side& side) {
             !pass_on(side, std::string_view(block.data(), static_cast<std::size_t>(got)))) {
             side.ends.from.reset();
             side.ended = true;
-            signal_event(side_ended_.get());
             return;
         }
     }
@@ -241,10 +240,17 @@ bool OutputRelay::quiet_for(std::chrono::milliseconds time) const {
 
 std::vector<RelaySide> OutputRelay::stop() {
     signal_event(stop_.get());
+    // A thread that waits for a reader of its side can't be waited for.
+    const auto deadline = Clock::now() + std::chrono::seconds(1);
+    const auto all_left = [&] {
+        return std::ranges::all_of(sides_, [](const auto& side) { return side->left.load(); });
+    };
+    while (!all_left() && Clock::now() < deadline) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
     std::vector<RelaySide> open;
     for (std::size_t i = 0; i < sides_.size(); ++i) {
-        // A thread that is not idle waits for a reader of its side: it can't be joined.
-        if (threads_[i].joinable() && (sides_[i]->ended || sides_[i]->idle)) {
+        if (threads_[i].joinable() && sides_[i]->left) {
             threads_[i].join();
             if (!sides_[i]->ended) {
                 open.push_back(std::move(sides_[i]->ends));

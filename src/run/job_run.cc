@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <map>
+#include <filesystem>
+#include <utility>
 
 #include "leftovers.h"
 #include "mapdiag/linux/clocks.h"
@@ -16,9 +17,11 @@
 #include "mapdiag/linux/signals.h"
 #include "mapdiag/linux/wait.h"
 #include "mapdiag/linux/watcher.h"
+#include "mapdiag/record/journal.h"
 #include "mapdiag/support/fd.h"
 #include "mapdiag/support/text.h"
 #include "measurement.h"
+#include "output_state.h"
 #include "placement.h"
 #include "process_tree.h"
 #include "sampler.h"
@@ -38,6 +41,8 @@ constexpr int kStderr = 2;
 constexpr auto kQuietAfterEnd = 250ms;
 /// How long a tracer may hold the ended job back before mapdiag ends its own one.
 constexpr auto kTracerPatience = 2s;
+/// How long a profiler may take to write its file after the job's end.
+constexpr auto kProfilerPatience = 10s;
 /// Where nothing else is due.
 constexpr auto kLongestNap = 500ms;
 
@@ -47,13 +52,12 @@ constexpr auto kLongestNap = 500ms;
 
 class JobRun::Impl {
   public:
-    Impl(RunPlan plan, FarewellTexts farewell)
-        : plan_(std::move(plan)), farewell_(std::move(farewell)) {}
+    Impl(RunPlan plan, JobRunSetup setup)
+        : plan_(std::move(plan)), setup_(std::move(setup)) {}
 
-    RunRecord execute();
+    RunOutcome execute();
     void write_lines(std::span<const std::string> lines);
-    std::string close_journal(const RunRecord& record);
-    void forget_files() { log_.reset(); }
+    Result<void> close_journal(const RunRecord& record);
 
   private:
     bool on() const { return plan_.mode == Mode::on; }
@@ -63,8 +67,14 @@ class JobRun::Impl {
     void trouble(const Error& error) { record_.troubles.push_back(error.text()); }
 
     bool prepare();
+    void start_witness();
     void open_log();
+    void open_journal();
+    void journal(const Result<void>& written);
+    void make_profiler();
+    void finish_profiler();
     bool make_pipes();
+    bool add_pipe(int to, Fd& write_end);
     bool make_job();
     Result<linux_os::JobProcess> make_job_at(Place& place);
     void start_watcher();
@@ -88,7 +98,7 @@ class JobRun::Impl {
     void not_started(int status, const std::string& reason);
 
     RunPlan plan_;
-    FarewellTexts farewell_;
+    JobRunSetup setup_;
     RunRecord record_;
 
     linux_os::ProcFs proc_;
@@ -98,10 +108,15 @@ class JobRun::Impl {
     std::optional<SignalRouter> router_;
 
     std::unique_ptr<linux_os::EntityLog> log_;
+    std::optional<record::JournalWriter> journal_;
+    bool journal_failed_ = false;
+    bool started_ = false;
     std::vector<linux_os::RelaySide> sides_;
     std::vector<std::uint64_t> pipe_inodes_;
+    linux_os::MissingDescriptors missing_;
     Fd job_out_;
     Fd job_err_;
+    bool one_pipe_ = false;
     std::unique_ptr<linux_os::OutputRelay> relay_;
     std::vector<linux_os::RelaySide> open_sides_;
 
@@ -109,14 +124,19 @@ class JobRun::Impl {
     std::optional<linux_os::JobProcess> job_;
     std::optional<ProcessTree> tree_;
     std::optional<Sampler> sampler_;
+    std::vector<record::Sample> samples_;
+    std::unique_ptr<ProfilerSystem> profiler_system_;
+    std::optional<Profiler> profiler_;
+    Clock::time_point next_profiler_poll_ = Clock::now();
     std::optional<std::uint64_t> machine_kills_;
     ReapedUse use_;
     Clock::time_point start_ = Clock::now();
+    std::filesystem::file_time_type wall_start_;
     std::vector<std::int32_t> leftover_pids_;
     std::optional<int> end_signal_;
 };
 
-RunRecord JobRun::Impl::execute() {
+RunOutcome JobRun::Impl::execute() {
     record_.entity = plan_.entity.display;
     record_.program = printable(plan_.command.front().substr(plan_.command.front().rfind('/') + 1));
     record_.argument_count = plan_.command.size() - 1;
@@ -125,6 +145,7 @@ RunRecord JobRun::Impl::execute() {
         start_watcher();
         if (start_job()) {
             supervise();
+            finish_profiler();
             drain_output();
             deal_with_leftovers();
             finish_record();
@@ -133,7 +154,7 @@ RunRecord JobRun::Impl::execute() {
     remove_group();
     watcher_.reset();
     witness_.reset();
-    return record_;
+    return {std::move(record_), std::move(samples_)};
 }
 
 // Before the job: signals first, so that none is lost from here on.
@@ -144,21 +165,28 @@ bool JobRun::Impl::prepare() {
         return false;
     }
     gate_ = std::move(*gate);
+    missing_ = linux_os::reserve_standard_descriptors();
     open_log();
+    open_journal();
     if (!make_pipes()) {
         return false;
     }
+    if (auto adopts = linux_os::adopt_orphans(); !adopts) {
+        trouble(adopts.error());
+    }
+    return true;
+}
+
+// After the placement, which may need mapdiag alone in its cgroup; before the job, so that a signal
+// to the group that the job does not get is not taken for one that it got.
+void JobRun::Impl::start_witness() {
     auto witness = linux_os::GroupWitness::start();
     if (witness) {
         witness_.emplace(std::move(*witness));
     } else {
         trouble(witness.error());
     }
-    router_.emplace(*gate_, witness_ ? &*witness_ : nullptr);
-    if (auto adopts = linux_os::adopt_orphans(); !adopts) {
-        trouble(adopts.error());
-    }
-    return true;
+    router_.emplace(*gate_, witness_ ? &*witness_ : nullptr, proc_);
 }
 
 void JobRun::Impl::open_log() {
@@ -174,29 +202,51 @@ void JobRun::Impl::open_log() {
     }
 }
 
+void JobRun::Impl::open_journal() {
+    if (!on()) {
+        return;
+    }
+    auto journal = make_folder(plan_.log_dir);
+    auto made = journal ? record::JournalWriter::create(plan_.journal_path(), record_, setup_.version)
+                        : Result<record::JournalWriter>(std::unexpected(journal.error()));
+    if (made) {
+        journal_.emplace(std::move(*made));
+    } else {
+        trouble(made.error());
+    }
+}
+
+// A journal that can't be written any more is said once; what is in it stays.
+void JobRun::Impl::journal(const Result<void>& written) {
+    if (!written && !std::exchange(journal_failed_, true)) {
+        trouble(written.error());
+    }
+}
+
 // The job writes into pipes of ours only where there is a log to write a copy to; else it has
 // mapdiag's own descriptors.
 bool JobRun::Impl::make_pipes() {
     if (!log_) {
         return true;
     }
-    auto out = linux_os::make_output_pipe();
-    if (!out) {
-        not_started(125, out.error().text());
+    // A descriptor that is closed stays closed for the job.
+    if (!missing_.out && !add_pipe(kStdout, job_out_)) {
         return false;
     }
-    job_out_ = std::move(out->write_end);
-    sides_.push_back({std::move(out->read_end), kStdout, false});
-    if (linux_os::same_open_file(kStdout, kStderr)) {
-        return true;  // 2>&1: one pipe keeps the order between the two
-    }
-    auto err = linux_os::make_output_pipe();
-    if (!err) {
-        not_started(125, err.error().text());
+    // 2>&1: one pipe keeps the order between the two.
+    one_pipe_ = !missing_.out && !missing_.err && linux_os::same_open_file(kStdout, kStderr);
+    return missing_.err || one_pipe_ || add_pipe(kStderr, job_err_);
+}
+
+bool JobRun::Impl::add_pipe(int to, Fd& write_end) {
+    auto pipe = linux_os::make_output_pipe();
+    if (!pipe) {
+        not_started(125, pipe.error().text());
         return false;
     }
-    job_err_ = std::move(err->write_end);
-    sides_.push_back({std::move(err->read_end), kStderr, true});
+    pipe_inodes_.push_back(linux_os::inode_of(pipe->read_end.get()));
+    sides_.push_back({std::move(pipe->read_end), to, to == kStderr});
+    write_end = std::move(pipe->write_end);
     return true;
 }
 
@@ -207,6 +257,7 @@ bool JobRun::Impl::make_job() {
     } else {
         place_.placement = record::Placement::none;
     }
+    start_witness();
     use_.inherited_bytes = linux_os::own_peak_rss();
     auto job = make_job_at(place_);
     if (!job && place_.group) {
@@ -225,10 +276,8 @@ Result<linux_os::JobProcess> JobRun::Impl::make_job_at(Place& place) {
     linux_os::JobStart start;
     start.command = plan_.command;
     start.signals = gate_->inherited();
-    if (job_out_) {
-        start.out = job_out_.get();
-        start.err = job_err_ ? job_err_.get() : job_out_.get();
-    }
+    start.out = job_out_.get();
+    start.err = one_pipe_ ? job_out_.get() : job_err_.get();
     if (place.group) {
         start.clone_into = place.group->clone_descriptor();
         start.enter = place.group->enter_descriptors();
@@ -256,9 +305,13 @@ void JobRun::Impl::end_orphaned_job() {
     } else {
         linux_os::kill_tree(proc_, job_->pid());
     }
+    if (journal_) {
+        (void)write_all(journal_->descriptor(), record::wrapper_killed_end_line(elapsed_s()),
+                        journal_->path());
+    }
     if (log_) {
         log_->end_line();
-        log_->append(farewell_.log_line + '\n');
+        log_->append(setup_.wrapper_killed_line + '\n');
     }
     if (place_.group) {
         (void)place_.group->remove();
@@ -268,23 +321,23 @@ void JobRun::Impl::end_orphaned_job() {
 bool JobRun::Impl::start_job() {
     job_out_.reset();
     job_err_.reset();
-    for (const auto& side : sides_) {
-        pipe_inodes_.push_back(linux_os::inode_of(side.from.get()));
-    }
     router_->settle(*job_, 0);
     start_ = Clock::now();
+    wall_start_ = std::filesystem::file_time_type::clock::now();
     if (const auto failed = job_->run()) {
         const auto failure = describe_exec_failure(plan_.command.front(), failed->errno_value);
         not_started(failure.status, failure.line);
         return false;
     }
+    started_ = true;
     start_relay();
     make_sampler();
+    make_profiler();
     return true;
 }
 
 void JobRun::Impl::start_relay() {
-    if (log_) {
+    if (log_ && !sides_.empty()) {
         relay_ = std::make_unique<linux_os::OutputRelay>(std::move(sides_), *log_);
     }
 }
@@ -302,7 +355,31 @@ void JobRun::Impl::make_sampler() {
         pace.shortest = 10ms;
         measure = [this] { return tree_->measure(job_processes(), Clock::now() - start_); };
     }
-    sampler_.emplace(std::move(measure), [](const record::Sample&) {}, pace, start_);
+    auto sink = [this](const record::Sample& sample) {
+        samples_.push_back(sample);
+        if (journal_) {
+            journal(journal_->sample(sample));
+        }
+    };
+    sampler_.emplace(std::move(measure), std::move(sink), pace, start_);
+    if (journal_) {
+        record_.placement = place_.placement;
+        record_.steps_down = place_.steps_down;
+        record_.cgroup = place_.group ? place_.group->folder() : "";
+        record_limits(record_, place_);
+        journal(journal_->started(record_));
+    }
+}
+
+void JobRun::Impl::make_profiler() {
+    if (!on() || !setup_.profiler) {
+        return;
+    }
+    auto options = *setup_.profiler;
+    options.command = plan_.command.front();
+    options.folded_path = plan_.folded_path();
+    profiler_system_ = make_profiler_system();
+    profiler_.emplace(std::move(options), *profiler_system_);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -319,25 +396,35 @@ void JobRun::Impl::supervise() {
             wait_for_reaping();
             return;
         }
+        const auto now = Clock::now();
         if (sampler_) {
-            sampler_->poll(Clock::now());
+            sampler_->poll(now);
+        }
+        if (profiler_ && now >= next_profiler_poll_) {
+            profiler_->poll(now, job_processes());
+            next_profiler_poll_ = now + profiler_->poll_interval();
         }
     }
 }
 
 nanoseconds JobRun::Impl::until_next_duty() const {
     nanoseconds nap = kLongestNap;
+    const auto now = Clock::now();
     if (sampler_) {
-        nap = std::min(nap, sampler_->until_next(Clock::now()));
+        nap = std::min(nap, sampler_->until_next(now));
+    }
+    if (profiler_) {
+        nap = std::min<nanoseconds>(nap, next_profiler_poll_ - now);
     }
     return nap;
 }
 
-// The job has ended. A tracer (the profiler) may hold its status back for a moment.
+// The job has ended. A tracer (the profiler) may hold its status back: not for long.
 void JobRun::Impl::wait_for_reaping() {
+    const auto ended_at = Clock::now();
+    record_.wall_s = elapsed_s();
     for (;;) {
         if (const auto end = job_->reap()) {
-            record_.wall_s = elapsed_s();
             use_.job = end->use;
             if (const auto* exited = std::get_if<linux_os::ProcessExited>(&end->how)) {
                 record_.ending = record::Exited{exited->code};
@@ -349,11 +436,23 @@ void JobRun::Impl::wait_for_reaping() {
         }
         linux_os::wait_readable({gate_->descriptor()}, 2ms);
         (void)router_->drain_after_end(elapsed_s());
+        if (profiler_ && Clock::now() - ended_at > kTracerPatience) {
+            finish_profiler();
+            profiler_.reset();
+        }
     }
 }
 
 bool JobRun::Impl::is_helper(std::int32_t pid) const {
-    return (witness_ && witness_->pid() == pid) || (watcher_ && watcher_->pid() == pid);
+    return (witness_ && witness_->pid() == pid) || (watcher_ && watcher_->pid() == pid) ||
+           (profiler_ && profiler_->owns(pid));
+}
+
+void JobRun::Impl::finish_profiler() {
+    if (profiler_) {
+        record_.profile = profiler_->finish(Clock::now() + kProfilerPatience);
+        record_.python_seen = record_.profile.python_seen;
+    }
 }
 
 std::vector<std::int32_t> JobRun::Impl::adopted() const {
@@ -429,7 +528,9 @@ void JobRun::Impl::deal_with_leftovers() {
 void JobRun::Impl::finish_record() {
     if (log_) {
         record_.log.lost_bytes = log_->lost_bytes();
-        record_.log.failure = log_->failure();
+        if (const auto why = log_->failure(); !why.empty()) {
+            record_.log.failure = "can't write the log " + log_->path() + ": " + why;
+        }
     }
     record_.signals = router_->seen();
     record_.placement = place_.placement;
@@ -442,8 +543,11 @@ void JobRun::Impl::finish_record() {
     } else {
         record_tree(record_, *tree_, *sampler_);
     }
+    record_limits(record_, place_);
     record_surroundings(record_, place_, machine_kills_);
+    record_machine(record_, place_);
     record_reaped(record_, use_);
+    record_.output_file = look_at_output(plan_.command, wall_start_);
 }
 
 void JobRun::Impl::remove_group() {
@@ -467,7 +571,8 @@ void JobRun::Impl::write_lines(std::span<const std::string> lines) {
         log_->end_line();
         log_->append(block);
     }
-    if (!plan_.quiet) {
+    // A command that never started is one line on stderr, which the caller says.
+    if (!plan_.quiet && started_) {
         if (relay_ && !relay_->at_line_start(true)) {
             block.insert(block.begin(), '\n');
         }
@@ -475,20 +580,22 @@ void JobRun::Impl::write_lines(std::span<const std::string> lines) {
     }
 }
 
-std::string JobRun::Impl::close_journal(const RunRecord&) { return {}; }
+Result<void> JobRun::Impl::close_journal(const RunRecord& record) {
+    return journal_ ? journal_->end(record) : Result<void>{};
+}
 
 // ---------------------------------------------------------------------------------------------
 
-JobRun::JobRun(RunPlan plan, FarewellTexts farewell)
-    : impl_(std::make_unique<Impl>(std::move(plan), std::move(farewell))) {}
+JobRun::JobRun(RunPlan plan, JobRunSetup setup)
+    : impl_(std::make_unique<Impl>(std::move(plan), std::move(setup))) {}
 
 JobRun::~JobRun() = default;
 
-RunRecord JobRun::execute() { return impl_->execute(); }
+RunOutcome JobRun::execute() { return impl_->execute(); }
 
 void JobRun::write_lines(std::span<const std::string> lines) { impl_->write_lines(lines); }
 
-std::string JobRun::close_journal(const RunRecord& record) { return impl_->close_journal(record); }
+Result<void> JobRun::close_journal(const RunRecord& record) { return impl_->close_journal(record); }
 
 int JobRun::leave_as(const record::Ending& ending) {
     if (const auto* exited = std::get_if<record::Exited>(&ending)) {

@@ -16,7 +16,7 @@ std::string program_of(const linux_os::ProcFs& proc, std::int32_t pid) {
         return printable(executable->substr(executable->rfind('/') + 1));
     }
     const auto stat = proc.stat(pid);
-    return stat ? printable(stat->name) : "?";
+    return stat ? printable(stat->name) : std::string();
 }
 
 std::vector<record::Leftover> find_leftovers(const linux_os::ProcFs& proc,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "mapdiag/linux/own_limits.h"
 #include "mapdiag/support/fd.h"
 #include "mapdiag/support/text.h"
 #include "mapdiag/support/units.h"
@@ -17,8 +18,8 @@ record::MemorySplit to_record(const linux_os::GroupSplit& split) {
 }
 
 record::MemoryEvents to_record(const linux_os::GroupEvents& events) {
-    return {events.low, events.high,     events.max,
-            events.oom, events.oom_kill, events.oom_group_kill};
+    return {events.low,      events.high,           events.max,     events.oom,
+            events.oom_kill, events.oom_group_kill, events.swap_max};
 }
 
 // Counters only grow; a group that was made anew has none of the old ones.
@@ -32,9 +33,13 @@ std::optional<std::uint64_t> difference(const std::optional<std::uint64_t>& end,
 
 record::MemoryEvents difference(const linux_os::GroupEvents& end,
                                 const linux_os::GroupEvents& start) {
-    return {difference(end.low, start.low),           difference(end.high, start.high),
-            difference(end.max, start.max),           difference(end.oom, start.oom),
-            difference(end.oom_kill, start.oom_kill), difference(end.oom_group_kill, start.oom_group_kill)};
+    return {difference(end.low, start.low),
+            difference(end.high, start.high),
+            difference(end.max, start.max),
+            difference(end.oom, start.oom),
+            difference(end.oom_kill, start.oom_kill),
+            difference(end.oom_group_kill, start.oom_group_kill),
+            difference(end.swap_max, start.swap_max)};
 }
 
 template <class T>
@@ -68,6 +73,18 @@ void record_group_peak(record::RunRecord& record, const linux_os::JobGroup& grou
     } else {
         record.peak = Reading<std::uint64_t>::unavailable(peak.error().text());
     }
+}
+
+// MemTotal:       24588340 kB
+std::optional<std::uint64_t> find_meminfo(std::string_view meminfo, std::string_view key) {
+    for (const auto line : split(meminfo, '\n')) {
+        const auto words = split_words(line);
+        if (words.size() >= 2 && words[0] == key) {
+            const auto kib = find_u64(words[1]);
+            return kib ? std::optional(*kib * 1024) : std::nullopt;
+        }
+    }
+    return std::nullopt;
 }
 
 }  // namespace
@@ -117,6 +134,11 @@ void record_group(record::RunRecord& record, const linux_os::JobGroup& group,
     } else {
         record.events = Reading<record::MemoryEvents>::unavailable(events.error().text());
     }
+    record.own_events = Reading<record::MemoryEvents>::of(
+        to_record(group.own_events()), v1 ? "the job's own cgroup" : "memory.events.local");
+    record.memory_pressure_s = reading(group.pressure_some(), "memory.pressure");
+    record.io_pressure_s = reading(group.io_pressure_some(), "io.pressure");
+    record.major_faults = reading(group.major_faults(), "memory.stat");
     record.killer_disabled = group.killer_disabled();
     record.stuck_at_limit = record.killer_disabled && sampler.stuck();
     const auto cpu = group.cpu();
@@ -138,6 +160,10 @@ void record_tree(record::RunRecord& record, const ProcessTree& tree, const Sampl
     record.swap_peak = Reading<std::uint64_t>::unavailable(no_group);
     record.events = Reading<record::MemoryEvents>::unavailable(no_group);
     record.throttled_s = Reading<double>::unavailable(no_group);
+    record.own_events = Reading<record::MemoryEvents>::unavailable(no_group);
+    record.memory_pressure_s = Reading<double>::unavailable(no_group);
+    record.io_pressure_s = Reading<double>::unavailable(no_group);
+    record.major_faults = Reading<std::uint64_t>::unavailable(no_group);
     const auto resident = tree.highest_resident();
     if (resident == 0) {
         record.peak = Reading<std::uint64_t>::unavailable("the run ended before the first sample");
@@ -161,8 +187,7 @@ void record_tree(record::RunRecord& record, const ProcessTree& tree, const Sampl
     }
 }
 
-void record_surroundings(record::RunRecord& record, const Place& place,
-                         std::optional<std::uint64_t> machine_kills_at_start) {
+void record_limits(record::RunRecord& record, const Place& place) {
     const bool carried = place.group && place.group->carries_limit();
     const auto none_found = Reading<record::Limit>::unavailable(
         place.version == 0 ? "no cgroup that controls memory can be seen" : "no limit is set");
@@ -173,15 +198,38 @@ void record_surroundings(record::RunRecord& record, const Place& place,
     };
     record.limit = limit(place.limits.memory, carried);
     record.swap_limit = limit(place.limits.swap, carried);
+}
+
+void record_surroundings(record::RunRecord& record, const Place& place,
+                         std::optional<std::uint64_t> machine_kills_at_start) {
     for (const auto& above : place.above) {
         record.ancestors.push_back(
             {above.folder, above.limit, linux_os::read_group_usage(above.folder, place.version),
              difference(linux_os::read_local_events(above.folder, place.version), above.at_start)});
     }
+    record.sees_root = place.sees_root;
     const auto kills = difference(read_machine_kills(), machine_kills_at_start);
     record.machine_oom_kills =
         kills ? Reading<std::uint64_t>::of(*kills, "/proc/vmstat oom_kill")
               : Reading<std::uint64_t>::unavailable("/proc/vmstat has no oom_kill counter");
+}
+
+void record_machine(record::RunRecord& record, const Place& place) {
+    const auto meminfo = read_file("/proc/meminfo");
+    const auto total = meminfo ? find_meminfo(*meminfo, "MemTotal:") : std::nullopt;
+    record.machine_memory = total ? Reading<std::uint64_t>::of(*total, "/proc/meminfo MemTotal")
+                                  : Reading<std::uint64_t>::unavailable("/proc/meminfo has no MemTotal");
+    const auto cores = static_cast<double>(linux_os::usable_cores());
+    const auto quota = place.limits.cpu_quota_cores;
+    record.cores = quota && *quota < cores
+                       ? Reading<double>::of(*quota, "cpu.max of the cgroups above")
+                       : Reading<double>::of(cores, "CPU affinity");
+    const auto soft = [](std::optional<std::uint64_t> limit, const char* name) {
+        return limit ? Reading<std::uint64_t>::of(*limit, name)
+                     : Reading<std::uint64_t>::unavailable("no limit is set");
+    };
+    record.cpu_time_limit_s = soft(linux_os::cpu_time_limit_s(), "RLIMIT_CPU");
+    record.file_size_limit = soft(linux_os::file_size_limit(), "RLIMIT_FSIZE");
 }
 
 void record_reaped(record::RunRecord& record, const ReapedUse& use) {

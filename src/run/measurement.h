@@ -34,9 +34,13 @@ void record_group(record::RunRecord& record, const linux_os::JobGroup& group,
                   const Sampler& sampler);
 /// The same for the process tree, where most of them can't be had.
 void record_tree(record::RunRecord& record, const ProcessTree& tree, const Sampler& sampler);
-/// Limits and the groups above: differences of their counters over the run.
+/// The limits in force.
+void record_limits(record::RunRecord& record, const Place& place);
+/// The groups above and the machine: differences of their counters over the run.
 void record_surroundings(record::RunRecord& record, const Place& place,
                          std::optional<std::uint64_t> machine_kills_at_start);
+/// What the job could have had: the machine's memory, cores, limits of the process.
+void record_machine(record::RunRecord& record, const Place& place);
 /// CPU time where no group told it, and the largest process.
 void record_reaped(record::RunRecord& record, const ReapedUse& use);
 

@@ -42,6 +42,9 @@ Place find_place() {
     const int version = v2_controls_memory(*view) || !view->find_v1("memory") ? 2 : 1;
     const auto placement =
         version == 2 ? record::Placement::own_cgroup_v2 : record::Placement::own_cgroup_v1;
+    if (const auto home = version == 2 ? view->find_v2() : view->find_v1("memory")) {
+        place.sees_root = home->shows_root;
+    }
     auto made =
         version == 2 ? linux_os::make_job_group_v2(*view) : linux_os::make_job_group_v1(*view);
     if (made) {

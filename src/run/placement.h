@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "mapdiag/linux/job_group.h"
@@ -19,6 +20,8 @@ struct Place {
     /// with their counters at the start.
     std::vector<linux_os::GroupAbove> above;
     linux_os::LimitsAbove limits;
+    /// `above` reaches the root of the hierarchy; empty where that is not known.
+    std::optional<bool> sees_root;
 };
 
 /// Tries the placements from the best one on; each that can't be had leaves its reason.

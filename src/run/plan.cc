@@ -99,13 +99,13 @@ Result<RunPlan> plan_run(const RunOptions& options, const Environment& environme
         }
         on = false;
     }
-    if (!on && !options.log_dir) {
+    const auto log_dir = not_empty(options.log_dir);
+    if (!on && !log_dir) {
         return plan;
     }
     plan.mode = on ? Mode::on : Mode::log_only;
     plan.entity = make_entity_name(entity.value_or(program_name(options.command.front())));
-    plan.log_dir = options.log_dir ? *options.log_dir
-                                   : not_empty(environment(kLogDir)).value_or("logs");
+    plan.log_dir = log_dir ? *log_dir : not_empty(environment(kLogDir)).value_or("logs");
     plan.write_log = !options.no_log;
     return plan;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 
+#include "leftovers.h"
 #include "mapdiag/linux/clocks.h"
 
 namespace mapdiag::run {
@@ -111,7 +112,8 @@ void SignalRouter::stop_with(linux_os::JobProcess& job) {
 
 void SignalRouter::note(const SignalInfo& signal, double at_s, bool passed_on) {
     if (seen_.size() < kMostNoted) {
-        seen_.push_back({at_s, signal.signal, signal.sender, passed_on});
+        seen_.push_back({at_s, signal.signal, signal.sender, passed_on,
+                         signal.sender == 0 ? "" : program_of(proc_, signal.sender)});
     }
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "mapdiag/linux/job_process.h"
+#include "mapdiag/linux/proc.h"
 #include "mapdiag/linux/signals.h"
 #include "mapdiag/record/record.h"
 
@@ -14,8 +15,10 @@ namespace mapdiag::run {
 /// has reached the job already, one for mapdiag alone is passed on.
 class SignalRouter {
   public:
-    SignalRouter(linux_os::SignalGate& gate, linux_os::GroupWitness* witness)
-        : gate_(gate), witness_(witness) {}
+    /// `witness` may be null; `proc` names the senders.
+    SignalRouter(linux_os::SignalGate& gate, linux_os::GroupWitness* witness,
+                 const linux_os::ProcFs& proc)
+        : gate_(gate), witness_(witness), proc_(proc) {}
 
     /// What came in while the job was made but had not started: passes on what missed it.
     void settle(const linux_os::JobProcess& job, double at_s);
@@ -38,6 +41,7 @@ class SignalRouter {
 
     linux_os::SignalGate& gate_;
     linux_os::GroupWitness* witness_;
+    const linux_os::ProcFs& proc_;
     std::uint64_t group_seen_ = 0;
     std::optional<int> stop_signal_;
     std::vector<record::SignalSeen> seen_;

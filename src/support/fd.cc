@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 
 namespace mapdiag {
 namespace {
@@ -64,6 +65,15 @@ Result<Fd> open_file_at(int folder, const std::string& name, int flags, const st
 
 Result<Fd> create_for_appending(const std::string& path, unsigned mode) {
     return open_file(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, mode);
+}
+
+Result<void> make_folder(const std::string& path) {
+    std::error_code failure;
+    std::filesystem::create_directories(path, failure);
+    if (failure) {
+        return std::unexpected(Error("make the folder", path, failure.value()));
+    }
+    return {};
 }
 
 Result<std::string> read_all(int fd, const std::string& shown, std::size_t limit) {

@@ -34,6 +34,8 @@ struct CgroupPlace {
     std::string folder;       ///< own group, "/sys/fs/cgroup/memory/a/b"
     std::string mount_point;  ///< where the visible part of the hierarchy ends
     bool read_only = false;
+    /// The mount shows the hierarchy from its real root on (a cgroup namespace hides that).
+    bool shows_root = false;
 
     /// folder and every folder above it, up to and including the mount point.
     std::vector<std::string> upwards() const;
@@ -58,6 +60,7 @@ class CgroupView {
 
     std::vector<CgroupMount> mounts_;
     std::vector<CgroupMembership> memberships_;
+    bool initial_namespace_ = false;
 };
 
 }  // namespace mapdiag::linux_os

@@ -19,11 +19,12 @@ struct GroupLimit {
 
 /// The limits that hold for a group made below `place`: the smallest found on the way up.
 /// `swap`: on v1 memory and swap together (memory.memsw), on v2 swap alone. `cpu_max`: the text of
-/// the tightest v2 cpu.max ("200000 100000").
+/// the tightest v2 cpu.max ("200000 100000"), and the cores that it means.
 struct LimitsAbove {
     std::optional<GroupLimit> memory;
     std::optional<GroupLimit> swap;
     std::optional<std::string> cpu_max;
+    std::optional<double> cpu_quota_cores;
 };
 
 /// Memory of a group by kind, in bytes; what the kernel does not tell is empty. `file` is without
@@ -45,6 +46,7 @@ struct GroupEvents {
     std::optional<std::uint64_t> oom;
     std::optional<std::uint64_t> oom_kill;
     std::optional<std::uint64_t> oom_group_kill;
+    std::optional<std::uint64_t> swap_max;  ///< v1: memory.memsw.failcnt
 };
 
 struct GroupCpu {
@@ -89,9 +91,15 @@ class JobGroup {
     virtual Result<std::uint64_t> swap_peak() const = 0;
     /// Of this group and of those that the job made below it.
     virtual Result<GroupEvents> events() const = 0;
+    /// Of this group alone.
+    virtual GroupEvents own_events() const = 0;
     virtual Result<GroupCpu> cpu() const = 0;
     /// Seconds in which at least one process waited for memory (PSI "some").
     virtual Result<double> pressure_some() const = 0;
+    /// The same for the disk.
+    virtual Result<double> io_pressure_some() const = 0;
+    /// Page faults that had to wait for the disk.
+    virtual Result<std::uint64_t> major_faults() const = 0;
     /// v1: memory.oom_control of this group or one that the job made below it.
     virtual bool under_oom() const { return false; }
     virtual bool killer_disabled() const { return false; }

@@ -2,18 +2,31 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "mapdiag/record/record.h"
 #include "mapdiag/run/plan.h"
+#include "mapdiag/run/profiler.h"
 
 namespace mapdiag::run {
 
-/// Texts that the run needs before anybody can judge it: made by the caller, who words everything.
-struct FarewellTexts {
-    /// The line for E.log when mapdiag itself was killed and the watcher ended the job.
-    std::string log_line;
+/// What a run needs beside its plan.
+struct JobRunSetup {
+    /// Nothing with --profiler none. folded_path is filled in here.
+    std::optional<ProfilerOptions> profiler;
+    /// The line for E.log when mapdiag itself was killed and the watcher ended the job: made by the
+    /// caller, who words everything, because nobody can word it then.
+    std::string wrapper_killed_line;
+    std::string version;
+};
+
+/// What was observed: the readings and the thinned time line.
+struct RunOutcome {
+    record::RunRecord record;
+    std::vector<record::Sample> samples;
 };
 
 /// One job from its start to the line behind its log: started inside its own cgroup, watched,
@@ -21,19 +34,19 @@ struct FarewellTexts {
 /// line of explanation.
 class JobRun {
   public:
-    JobRun(RunPlan plan, FarewellTexts farewell);
+    JobRun(RunPlan plan, JobRunSetup setup);
     JobRun(const JobRun&) = delete;
     JobRun& operator=(const JobRun&) = delete;
     ~JobRun();
 
     /// Runs the job to its end and gives everything that was observed.
-    record::RunRecord execute();
+    RunOutcome execute();
 
     /// Puts lines behind the job's output: into E.log and, unless quiet, on stderr.
     void write_lines(std::span<const std::string> lines);
 
-    /// Writes the journal's end. Gives what went wrong, empty where nothing did.
-    std::string close_journal(const record::RunRecord& record);
+    /// Writes the journal's end.
+    Result<void> close_journal(const record::RunRecord& record);
 
     /// Ends mapdiag as the job ended: by the same signal, or with the status to exit with (128+n
     /// where this process can't be ended by a signal).

@@ -45,6 +45,9 @@ Result<Fd> open_file_at(int folder, const std::string& name, int flags, const st
 /// at the end, whoever else writes.
 Result<Fd> create_for_appending(const std::string& path, unsigned mode = 0666);
 
+/// Makes a folder and those above it; one that is there already is fine.
+Result<void> make_folder(const std::string& path);
+
 /// Reads from the current position to the end, but not more than `limit` bytes: a longer file is an
 /// error. Good for /proc and cgroup files, which have no size.
 Result<std::string> read_all(int fd, const std::string& shown, std::size_t limit = 1U << 20);

@@ -115,6 +115,7 @@ void add_events(GroupEvents& sum, const GroupEvents& more) {
     add(sum.oom, more.oom);
     add(sum.oom_kill, more.oom_kill);
     add(sum.oom_group_kill, more.oom_group_kill);
+    add(sum.swap_max, more.swap_max);
 }
 
 LimitsAbove find_limits(const CgroupPlace& place, int version) {

@@ -26,6 +26,9 @@ GroupEvents events_of(const ControlFolder& group) {
     if (const auto failures = group.read_number("memory.failcnt")) {
         events.max = *failures;
     }
+    if (const auto failures = group.read_number("memory.memsw.failcnt")) {
+        events.swap_max = *failures;
+    }
     events.oom_kill = group.find_value("memory.oom_control", "oom_kill");
     return events;
 }
@@ -55,11 +58,11 @@ class JobGroupV1 final : public JobGroup {
     Result<std::uint64_t> peak() const override { return number("memory.max_usage_in_bytes"); }
     Result<std::uint64_t> swap_peak() const override;
     Result<GroupEvents> events() const override;
+    GroupEvents own_events() const override { return events_of(memory_); }
     Result<GroupCpu> cpu() const override;
-    Result<double> pressure_some() const override {
-        return std::unexpected(
-            Error::because("read the pressure of", folder(), "cgroup v1 has none"));
-    }
+    Result<double> pressure_some() const override { return no_pressure(); }
+    Result<double> io_pressure_some() const override { return no_pressure(); }
+    Result<std::uint64_t> major_faults() const override;
     bool under_oom() const override { return any_oom_control("under_oom"); }
     bool killer_disabled() const override { return any_oom_control("oom_kill_disable"); }
     std::vector<std::int32_t> processes() const override { return processes_below(memory_); }
@@ -73,6 +76,10 @@ class JobGroupV1 final : public JobGroup {
             return std::unexpected(value.error());
         }
         return value->value_or(0);
+    }
+    Result<double> no_pressure() const {
+        return std::unexpected(
+            Error::because("read the pressure of", folder(), "cgroup v1 has none"));
     }
     bool any_oom_control(const char* key) const;
     Result<void> carry_limits();
@@ -179,6 +186,13 @@ Result<std::uint64_t> JobGroupV1::swap_peak() const {
         return std::unexpected(Error::because("read the swap of", folder(), "not accounted"));
     }
     return number("memory.memsw.max_usage_in_bytes");
+}
+
+Result<std::uint64_t> JobGroupV1::major_faults() const {
+    const auto faults = memory_.find_value("memory.stat", "total_pgmajfault");
+    return faults ? Result<std::uint64_t>(*faults)
+                  : std::unexpected(Error::because("read", memory_.file("memory.stat"),
+                                                   "it has no total_pgmajfault"));
 }
 
 Result<GroupEvents> JobGroupV1::events() const {

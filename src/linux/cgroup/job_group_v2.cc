@@ -38,7 +38,8 @@ std::optional<std::uint64_t> find_limit(const ControlFolder& group, const char* 
 GroupEvents parse_events(std::string_view text) {
     return {find_key_value(text, "low"),      find_key_value(text, "high"),
             find_key_value(text, "max"),      find_key_value(text, "oom"),
-            find_key_value(text, "oom_kill"), find_key_value(text, "oom_group_kill")};
+            find_key_value(text, "oom_kill"), find_key_value(text, "oom_group_kill"),
+            std::nullopt};
 }
 
 // "200000 100000": quota and period in microseconds; "max 100000" is no limit.
@@ -153,14 +154,18 @@ class JobGroupV2 final : public JobGroup {
     Result<std::uint64_t> peak() const override;
     Result<std::uint64_t> swap_peak() const override;
     Result<GroupEvents> events() const override;
+    GroupEvents own_events() const override { return read_local_events_v2(group_); }
     Result<GroupCpu> cpu() const override;
-    Result<double> pressure_some() const override;
+    Result<double> pressure_some() const override { return pressure("memory.pressure"); }
+    Result<double> io_pressure_some() const override { return pressure("io.pressure"); }
+    Result<std::uint64_t> major_faults() const override;
     std::vector<std::int32_t> processes() const override { return processes_below(group_); }
     void kill_all() const override;
     Result<void> remove() override;
 
   private:
     Result<std::uint64_t> number(const char* file) const;
+    Result<double> pressure(const char* file) const;
     Result<void> carry_limits();
     Result<void> step_back_up();
 
@@ -290,12 +295,19 @@ Result<GroupCpu> JobGroupV2::cpu() const {
     return cpu;
 }
 
-Result<double> JobGroupV2::pressure_some() const {
-    const auto text = group_.read("memory.pressure");
+Result<double> JobGroupV2::pressure(const char* file) const {
+    const auto text = group_.read(file);
     if (!text) {
         return std::unexpected(text.error());
     }
-    return parse_pressure_some(*text, group_.file("memory.pressure"));
+    return parse_pressure_some(*text, group_.file(file));
+}
+
+Result<std::uint64_t> JobGroupV2::major_faults() const {
+    const auto faults = group_.find_value("memory.stat", "pgmajfault");
+    return faults ? Result<std::uint64_t>(*faults)
+                  : std::unexpected(Error::because("read", group_.file("memory.stat"),
+                                                   "it has no pgmajfault"));
 }
 
 void JobGroupV2::kill_all() const {
@@ -332,7 +344,6 @@ std::optional<std::uint64_t> read_own_limit_v2(const ControlFolder& group) {
 
 LimitsAbove find_limits_v2(const CgroupPlace& place) {
     LimitsAbove limits;
-    std::optional<double> least_cpu;
     for (const auto& folder : place.upwards()) {
         const auto group = ControlFolder::open(folder);
         if (!group) {
@@ -346,8 +357,8 @@ LimitsAbove find_limits_v2(const CgroupPlace& place) {
         }
         const auto cpu_max = group->read("cpu.max");
         const auto share = cpu_max ? cpu_share(*cpu_max) : std::nullopt;
-        if (share && (!least_cpu || *share < *least_cpu)) {
-            least_cpu = share;
+        if (share && *share < limits.cpu_quota_cores.value_or(*share + 1)) {
+            limits.cpu_quota_cores = share;
             limits.cpu_max = std::string(trim(*cpu_max));
         }
     }

@@ -13,6 +13,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// PROC_CGROUP_INIT_INO in include/linux/proc_ns.h.
+constexpr const char* kInitialNamespace = "cgroup:[4026531835]";
+
 // mountinfo writes blank, tab, line end and backslash as three octal digits.
 std::string unescape(std::string_view text) {
     std::string out;
@@ -170,7 +173,11 @@ Result<CgroupView> CgroupView::read(const std::string& proc) {
     if (!memberships) {
         return std::unexpected(memberships.error());
     }
-    return CgroupView(parse_cgroup_mounts(*mountinfo), parse_cgroup_memberships(*memberships));
+    CgroupView view(parse_cgroup_mounts(*mountinfo), parse_cgroup_memberships(*memberships));
+    std::error_code failure;
+    view.initial_namespace_ =
+        fs::read_symlink(proc + "/self/ns/cgroup", failure) == kInitialNamespace;
+    return view;
 }
 
 Result<CgroupPlace> CgroupView::find_v1(std::string_view controller) const {
@@ -201,7 +208,10 @@ Result<CgroupPlace> CgroupView::find_v2() const {
 
 Result<CgroupPlace> CgroupView::place(const CgroupMembership& member,
                                       const CgroupMount& mount) const {
-    CgroupPlace found{.folder = {}, .mount_point = mount.mount_point, .read_only = mount.read_only};
+    CgroupPlace found{.folder = {},
+                      .mount_point = mount.mount_point,
+                      .read_only = mount.read_only,
+                      .shows_root = mount.root == "/" && initial_namespace_};
     const auto root = mount.root == "/" ? std::string() : mount.root;
     if (const auto levels = levels_above(root); levels > 0) {
         const auto own = search_own(mount.mount_point, levels, without_slash(member.path));
