@@ -32,13 +32,15 @@ std::shared_ptr<RunFlags> add_options(CLI::App& app) {
         "command replaces mapdiag and nothing else is done.");
     command->add_option("COMMAND", options->command, "The command to run, with its arguments")
         ->type_name("...");
-    command->add_option("--entity", options->entity,
-                        "Name of the files of this run; else $MAPDIAG_ENTITY, else the command's "
-                        "own --entity, else (with --profile) the program's name")
+    command
+        ->add_option("--entity", options->entity,
+                     "Name of the files of this run; else $MAPDIAG_ENTITY, else the command's "
+                     "own --entity, else (with --profile) the program's name")
         ->type_name("NAME");
-    command->add_option("--log-dir", options->log_dir,
-                        "Folder of the log, journal and profile; else $MAPDIAG_LOG_DIR, else "
-                        "'logs'. Given explicitly it writes the log even when off")
+    command
+        ->add_option("--log-dir", options->log_dir,
+                     "Folder of the log, journal and profile; else $MAPDIAG_LOG_DIR, else "
+                     "'logs'. Given explicitly it writes the log even when off")
         ->type_name("DIR");
     command->add_flag("--no-log", options->no_log,
                       "Write no log: for recipes that tee the output themselves");

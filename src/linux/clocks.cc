@@ -22,6 +22,8 @@ std::string utc_now() {
     return {text.data(), size};
 }
 
-int own_pid() { return ::getpid(); }
+int own_pid() {
+    return ::getpid();
+}
 
 }  // namespace mapdiag::linux_os

@@ -171,7 +171,9 @@ void JobProcess::pass_on(const SignalInfo& signal) const {
     }
 }
 
-bool JobProcess::in_own_group() const { return ::getpgid(pid_) == ::getpgrp(); }
+bool JobProcess::in_own_group() const {
+    return ::getpgid(pid_) == ::getpgrp();
+}
 
 std::uint64_t JobProcess::pending_signals() const {
     const auto status = read_file("/proc/" + std::to_string(pid_) + "/status");

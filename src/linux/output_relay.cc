@@ -180,7 +180,7 @@ OutputRelay::~OutputRelay() {
 }
 
 void OutputRelay::run(Side& side) {
-    std::string block(kBlock, '\0');
+    const auto block = std::make_unique_for_overwrite<char[]>(kBlock);
     for (;;) {
         std::array<pollfd, 2> polled = {
             {{.fd = side.ends.from.get(), .events = POLLIN, .revents = 0},
@@ -194,12 +194,12 @@ void OutputRelay::run(Side& side) {
         }
         side.idle = false;
         side.last_active_ns = now_ns();
-        const auto got = ::read(side.ends.from.get(), block.data(), block.size());
+        const auto got = ::read(side.ends.from.get(), block.get(), kBlock);
         if (got < 0 && errno == EINTR) {
             continue;
         }
         if (got <= 0 ||
-            !pass_on(side, std::string_view(block.data(), static_cast<std::size_t>(got)))) {
+            !pass_on(side, std::string_view(block.get(), static_cast<std::size_t>(got)))) {
             side.ends.from.reset();
             side.ended = true;
             return;

@@ -16,9 +16,13 @@ std::optional<std::uint64_t> soft_limit(__rlimit_resource resource) {
 
 }  // namespace
 
-std::optional<std::uint64_t> cpu_time_limit_s() { return soft_limit(RLIMIT_CPU); }
+std::optional<std::uint64_t> cpu_time_limit_s() {
+    return soft_limit(RLIMIT_CPU);
+}
 
-std::optional<std::uint64_t> file_size_limit() { return soft_limit(RLIMIT_FSIZE); }
+std::optional<std::uint64_t> file_size_limit() {
+    return soft_limit(RLIMIT_FSIZE);
+}
 
 unsigned usable_cores() {
     cpu_set_t cores;

@@ -9,8 +9,8 @@
 namespace mapdiag::run {
 namespace {
 
-// A file name may have 255 bytes; the longest ending of ours (".diag.jsonl", ".folded.tmp.<pid>.<n>")
-// takes up to 40 of them.
+// A file name may have 255 bytes; the longest ending of ours (".diag.jsonl",
+// ".folded.tmp.<pid>.<n>") takes up to 40 of them.
 constexpr std::size_t kLongestStem = 200;
 
 bool is_safe(unsigned char c, bool first) {

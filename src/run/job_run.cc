@@ -52,8 +52,7 @@ constexpr auto kLongestNap = 500ms;
 
 class JobRun::Impl {
   public:
-    Impl(RunPlan plan, JobRunSetup setup)
-        : plan_(std::move(plan)), setup_(std::move(setup)) {}
+    Impl(RunPlan plan, JobRunSetup setup) : plan_(std::move(plan)), setup_(std::move(setup)) {}
 
     RunOutcome execute();
     void write_lines(std::span<const std::string> lines);
@@ -207,8 +206,9 @@ void JobRun::Impl::open_journal() {
         return;
     }
     auto journal = make_folder(plan_.log_dir);
-    auto made = journal ? record::JournalWriter::create(plan_.journal_path(), record_, setup_.version)
-                        : Result<record::JournalWriter>(std::unexpected(journal.error()));
+    auto made = journal
+                    ? record::JournalWriter::create(plan_.journal_path(), record_, setup_.version)
+                    : Result<record::JournalWriter>(std::unexpected(journal.error()));
     if (made) {
         journal_.emplace(std::move(*made));
     } else {
@@ -591,11 +591,17 @@ JobRun::JobRun(RunPlan plan, JobRunSetup setup)
 
 JobRun::~JobRun() = default;
 
-RunOutcome JobRun::execute() { return impl_->execute(); }
+RunOutcome JobRun::execute() {
+    return impl_->execute();
+}
 
-void JobRun::write_lines(std::span<const std::string> lines) { impl_->write_lines(lines); }
+void JobRun::write_lines(std::span<const std::string> lines) {
+    impl_->write_lines(lines);
+}
 
-Result<void> JobRun::close_journal(const RunRecord& record) { return impl_->close_journal(record); }
+Result<void> JobRun::close_journal(const RunRecord& record) {
+    return impl_->close_journal(record);
+}
 
 int JobRun::leave_as(const record::Ending& ending) {
     if (const auto* exited = std::get_if<record::Exited>(&ending)) {

@@ -67,9 +67,8 @@ void record_group_peak(record::RunRecord& record, const linux_os::JobGroup& grou
     }
     record.sampling_interval_s = sampler.mean_interval_s();
     if (sampler.highest()) {
-        record.peak = Reading<std::uint64_t>::of(sampler.highest()->memory,
-                                                 "highest sample of memory.current; " +
-                                                     peak.error().text());
+        record.peak = Reading<std::uint64_t>::of(
+            sampler.highest()->memory, "highest sample of memory.current; " + peak.error().text());
     } else {
         record.peak = Reading<std::uint64_t>::unavailable(peak.error().text());
     }
@@ -126,8 +125,8 @@ void record_group(record::RunRecord& record, const linux_os::JobGroup& group,
     record.cgroup = group.folder();
     record_group_peak(record, group, sampler);
     record.peak_sample = peak_sample(sampler);
-    record.swap_peak = reading(group.swap_peak(), v1 ? "memory.memsw.max_usage_in_bytes"
-                                                     : "memory.swap.peak");
+    record.swap_peak =
+        reading(group.swap_peak(), v1 ? "memory.memsw.max_usage_in_bytes" : "memory.swap.peak");
     if (const auto events = group.events()) {
         record.events = Reading<record::MemoryEvents>::of(
             to_record(*events), v1 ? "memory.failcnt and memory.oom_control" : "memory.events");
@@ -145,7 +144,8 @@ void record_group(record::RunRecord& record, const linux_os::JobGroup& group,
     if (!cpu) {
         return;
     }
-    const std::string source = v1 ? "cpuacct of the job's own cgroup" : "cpu.stat of the job's own cgroup";
+    const std::string source =
+        v1 ? "cpuacct of the job's own cgroup" : "cpu.stat of the job's own cgroup";
     record.user_s = Reading<double>::of(cpu->user_s, source);
     record.system_s = Reading<double>::of(cpu->system_s, source);
     record.throttled_s = cpu->throttled_s
@@ -174,10 +174,10 @@ void record_tree(record::RunRecord& record, const ProcessTree& tree, const Sampl
     const bool read_at_peak = static_cast<double>(tree.resident_at_proportional()) >=
                               0.95 * static_cast<double>(resident);
     if (tree.highest_proportional() && read_at_peak) {
-        record.peak = Reading<std::uint64_t>::of(
-            *tree.highest_proportional(),
-            "sum of proportional set sizes of the job's processes; their resident sets added up to " +
-                format_bytes(resident));
+        record.peak = Reading<std::uint64_t>::of(*tree.highest_proportional(),
+                                                 "sum of proportional set sizes of the job's "
+                                                 "processes; their resident sets added up to " +
+                                                     format_bytes(resident));
     } else {
         record.peak = Reading<std::uint64_t>::of(
             resident, tree.highest_proportional()
@@ -217,8 +217,9 @@ void record_surroundings(record::RunRecord& record, const Place& place,
 void record_machine(record::RunRecord& record, const Place& place) {
     const auto meminfo = read_file("/proc/meminfo");
     const auto total = meminfo ? find_meminfo(*meminfo, "MemTotal:") : std::nullopt;
-    record.machine_memory = total ? Reading<std::uint64_t>::of(*total, "/proc/meminfo MemTotal")
-                                  : Reading<std::uint64_t>::unavailable("/proc/meminfo has no MemTotal");
+    record.machine_memory =
+        total ? Reading<std::uint64_t>::of(*total, "/proc/meminfo MemTotal")
+              : Reading<std::uint64_t>::unavailable("/proc/meminfo has no MemTotal");
     const auto cores = static_cast<double>(linux_os::usable_cores());
     const auto quota = place.limits.cpu_quota_cores;
     record.cores = quota && *quota < cores

@@ -38,7 +38,8 @@ Place find_place() {
         place.steps_down.push_back({record::Placement::own_cgroup_v2, view.error().text()});
         return place;
     }
-    // A machine may have both hierarchies; one of them controls memory, and only that one is a place.
+    // A machine may have both hierarchies; one of them controls memory, and only that one is a
+    // place.
     const int version = v2_controls_memory(*view) || !view->find_v1("memory") ? 2 : 1;
     const auto placement =
         version == 2 ? record::Placement::own_cgroup_v2 : record::Placement::own_cgroup_v1;

@@ -15,8 +15,8 @@ constexpr std::string_view kEntityOption = "--entity";
 
 template <std::size_t N>
 bool is_one_of(std::string_view text, const std::array<std::string_view, N>& words) {
-    return std::ranges::any_of(words,
-                               [&](std::string_view word) { return equals_ignoring_case(word, text); });
+    return std::ranges::any_of(
+        words, [&](std::string_view word) { return equals_ignoring_case(word, text); });
 }
 
 std::string unknown_switch(std::string_view value) {

@@ -51,7 +51,8 @@ record::Sample ProcessTree::measure(const std::vector<std::int32_t>& processes,
 
 void ProcessTree::read_proportional(const std::vector<std::int32_t>& processes,
                                     std::uint64_t resident, std::chrono::nanoseconds elapsed) {
-    const bool worth = static_cast<double>(resident) > kWorthReading * static_cast<double>(rss_at_pss_);
+    const bool worth =
+        static_cast<double>(resident) > kWorthReading * static_cast<double>(rss_at_pss_);
     if (!worth || spent_on_pss_ > kFreeOfCharge + elapsed / 100) {
         return;
     }

@@ -10,7 +10,9 @@ namespace {
 using std::chrono::duration_cast;
 using std::chrono::nanoseconds;
 
-double seconds(nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+double seconds(nanoseconds time) {
+    return std::chrono::duration<double>(time).count();
+}
 
 nanoseconds from_seconds(double s) {
     return duration_cast<nanoseconds>(std::chrono::duration<double>(s));
@@ -21,7 +23,9 @@ constexpr auto kFirst = std::chrono::milliseconds(20);
 
 }  // namespace
 
-double thinning_interval_s(double elapsed_s) { return std::max(0.1, elapsed_s / 200); }
+double thinning_interval_s(double elapsed_s) {
+    return std::max(0.1, elapsed_s / 200);
+}
 
 Sampler::Sampler(Measure measure, SampleSink sink, Pace pace, Clock::time_point start)
     : measure_(std::move(measure)),
@@ -38,7 +42,9 @@ void Sampler::poll(Clock::time_point now) {
     }
 }
 
-void Sampler::measure_now(Clock::time_point now) { take(now); }
+void Sampler::measure_now(Clock::time_point now) {
+    take(now);
+}
 
 nanoseconds Sampler::until_next(Clock::time_point now) const {
     return std::max<nanoseconds>(next_ - now, nanoseconds(0));

@@ -16,8 +16,8 @@ using Measure = std::function<record::Sample()>;
 using SampleSink = std::function<void(const record::Sample&)>;
 
 /// When to take the next point of the time line, `elapsed` seconds after the start: every 100 ms at
-/// first, then every two hundredth of the time gone, so that a run of an hour has about 1,200 points
-/// and one of ten hours about 1,700.
+/// first, then every two hundredth of the time gone, so that a run of an hour has about 1,200
+/// points and one of ten hours about 1,700.
 double thinning_interval_s(double elapsed_s);
 
 /// Measures at intervals, keeps the highest sample and hands a thinned time line on.

@@ -9,13 +9,15 @@
 namespace mapdiag::run {
 namespace {
 
-using linux_os::SignalInfo;
 using linux_os::signal_bit;
+using linux_os::SignalInfo;
 
 // A run that gets signals without end must not grow without end.
 constexpr std::size_t kMostNoted = 1000;
 
-bool is_stop(int signal) { return signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU; }
+bool is_stop(int signal) {
+    return signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+}
 
 // The kernel's own notes to mapdiag about its children and its pipes: nobody sent them to the job.
 bool is_own_business(const SignalInfo& signal) {

@@ -11,8 +11,8 @@
 
 namespace mapdiag::run {
 
-/// Brings every signal that reaches mapdiag to the job exactly once: one for the whole process group
-/// has reached the job already, one for mapdiag alone is passed on.
+/// Brings every signal that reaches mapdiag to the job exactly once: one for the whole process
+/// group has reached the job already, one for mapdiag alone is passed on.
 class SignalRouter {
   public:
     /// `witness` may be null; `proc` names the senders.

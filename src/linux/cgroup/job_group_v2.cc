@@ -36,9 +36,12 @@ std::optional<std::uint64_t> find_limit(const ControlFolder& group, const char* 
 //   oom_kill 1
 //   oom_group_kill 0
 GroupEvents parse_events(std::string_view text) {
-    return {find_key_value(text, "low"),      find_key_value(text, "high"),
-            find_key_value(text, "max"),      find_key_value(text, "oom"),
-            find_key_value(text, "oom_kill"), find_key_value(text, "oom_group_kill"),
+    return {find_key_value(text, "low"),
+            find_key_value(text, "high"),
+            find_key_value(text, "max"),
+            find_key_value(text, "oom"),
+            find_key_value(text, "oom_kill"),
+            find_key_value(text, "oom_group_kill"),
             std::nullopt};
 }
 
@@ -306,8 +309,8 @@ Result<double> JobGroupV2::pressure(const char* file) const {
 Result<std::uint64_t> JobGroupV2::major_faults() const {
     const auto faults = group_.find_value("memory.stat", "pgmajfault");
     return faults ? Result<std::uint64_t>(*faults)
-                  : std::unexpected(Error::because("read", group_.file("memory.stat"),
-                                                   "it has no pgmajfault"));
+                  : std::unexpected(
+                        Error::because("read", group_.file("memory.stat"), "it has no pgmajfault"));
 }
 
 void JobGroupV2::kill_all() const {
