@@ -74,6 +74,19 @@ void record_group_peak(record::RunRecord& record, const linux_os::JobGroup& grou
     }
 }
 
+// Where the kernel keeps no peak of swap, the highest sample has to do.
+Reading<std::uint64_t> swap_peak(const linux_os::JobGroup& group, const Sampler& sampler) {
+    if (!group.accounts_swap()) {
+        return Reading<std::uint64_t>::unavailable("not accounted by this kernel");
+    }
+    if (const auto peak = group.swap_peak()) {
+        return Reading<std::uint64_t>::of(*peak, "memory.swap.peak");
+    }
+    return sampler.highest_swap()
+               ? Reading<std::uint64_t>::of(*sampler.highest_swap(), "highest sample of swap")
+               : Reading<std::uint64_t>::unavailable("the run ended before the first sample");
+}
+
 // MemTotal:       24588340 kB
 std::optional<std::uint64_t> find_meminfo(std::string_view meminfo, std::string_view key) {
     for (const auto line : split(meminfo, '\n')) {
@@ -125,8 +138,7 @@ void record_group(record::RunRecord& record, const linux_os::JobGroup& group,
     record.cgroup = group.folder();
     record_group_peak(record, group, sampler);
     record.peak_sample = peak_sample(sampler);
-    record.swap_peak =
-        reading(group.swap_peak(), v1 ? "memory.memsw.max_usage_in_bytes" : "memory.swap.peak");
+    record.swap_peak = swap_peak(group, sampler);
     if (const auto events = group.events()) {
         record.events = Reading<record::MemoryEvents>::of(
             to_record(*events), v1 ? "memory.failcnt and memory.oom_control" : "memory.events");

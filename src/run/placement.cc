@@ -15,17 +15,28 @@ bool v2_controls_memory(const CgroupView& view) {
     return group && group->has("memory.stat");
 }
 
+void try_group(Place& place, record::Placement placement,
+               Result<std::unique_ptr<linux_os::JobGroup>> made) {
+    if (!made) {
+        place.steps_down.push_back({placement, made.error().text()});
+        return;
+    }
+    place.placement = placement;
+    place.limits = (*made)->limits();
+    place.above = (*made)->above();
+    place.group = std::move(*made);
+}
+
 // What can be seen of limits and kills without a group of the job's own.
-void look_around(Place& place, const CgroupView& view, int version) {
-    const auto home = version == 2 ? view.find_v2() : view.find_v1("memory");
+void look_around(Place& place, const CgroupView& view) {
+    const auto home = place.version == 2 ? view.find_v2() : view.find_v1("memory");
     if (!home) {
         return;
     }
-    place.version = version;
-    place.limits = linux_os::find_limits(*home, version);
+    place.limits = linux_os::find_limits(*home, place.version);
     for (const auto& folder : home->upwards()) {
-        place.above.push_back({folder, linux_os::read_own_limit(folder, version),
-                               linux_os::read_local_events(folder, version)});
+        place.above.push_back({folder, linux_os::read_own_limit(folder, place.version),
+                               linux_os::read_local_events(folder, place.version)});
     }
 }
 
@@ -38,25 +49,21 @@ Place find_place() {
         place.steps_down.push_back({record::Placement::own_cgroup_v2, view.error().text()});
         return place;
     }
-    // A machine may have both hierarchies; one of them controls memory, and only that one is a
-    // place.
-    const int version = v2_controls_memory(*view) || !view->find_v1("memory") ? 2 : 1;
-    const auto placement =
-        version == 2 ? record::Placement::own_cgroup_v2 : record::Placement::own_cgroup_v1;
-    if (const auto home = version == 2 ? view->find_v2() : view->find_v1("memory")) {
-        place.sees_root = home->shows_root;
+    // A machine may have both hierarchies; one of them controls memory, and only that one is a place.
+    const bool has_v2 = v2_controls_memory(*view);
+    const bool has_v1 = view->find_v1("memory").has_value();
+    place.version = has_v2 ? 2 : has_v1 ? 1 : 0;
+    if (has_v2 || !has_v1) {
+        try_group(place, record::Placement::own_cgroup_v2, linux_os::make_job_group_v2(*view));
     }
-    auto made =
-        version == 2 ? linux_os::make_job_group_v2(*view) : linux_os::make_job_group_v1(*view);
-    if (made) {
-        place.placement = placement;
-        place.version = version;
-        place.limits = (*made)->limits();
-        place.above = (*made)->above();
-        place.group = std::move(*made);
-    } else {
-        place.steps_down.push_back({placement, made.error().text()});
-        look_around(place, *view, version);
+    if (!place.group && !has_v2) {
+        try_group(place, record::Placement::own_cgroup_v1, linux_os::make_job_group_v1(*view));
+    }
+    if (!place.group && place.version != 0) {
+        look_around(place, *view);
+    }
+    if (const auto home = place.version == 2 ? view->find_v2() : view->find_v1("memory")) {
+        place.sees_root = home->shows_root;
     }
     return place;
 }

@@ -59,6 +59,9 @@ void Sampler::take(Clock::time_point now) {
     if (sample.memory && (!highest_ || *sample.memory > highest_->memory)) {
         highest_ = record::PeakSample{*sample.memory, sample.at_s, sample.split};
     }
+    if (sample.split.swap) {
+        highest_swap_ = std::max(highest_swap_.value_or(0), *sample.split.swap);
+    }
     if (sample.under_oom) {
         under_oom_since_ = under_oom_since_.value_or(now);
         under_oom_until_ = now;

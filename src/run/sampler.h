@@ -39,6 +39,7 @@ class Sampler {
     std::chrono::nanoseconds until_next(Clock::time_point now) const;
 
     const std::optional<record::PeakSample>& highest() const { return highest_; }
+    const std::optional<std::uint64_t>& highest_swap() const { return highest_swap_; }
     /// The mean time between two measurements; nothing before the second.
     std::optional<double> mean_interval_s() const;
     /// The job was stopped at its limit, with nobody to kill it, for at least one second until now.
@@ -57,6 +58,7 @@ class Sampler {
     std::optional<Clock::time_point> under_oom_since_;
     Clock::time_point under_oom_until_;
     std::optional<record::PeakSample> highest_;
+    std::optional<std::uint64_t> highest_swap_;
     std::uint64_t count_ = 0;
 };
 

@@ -18,6 +18,7 @@ class FakeGroup final : public linux_os::JobGroup {
     Result<std::uint64_t> swap_peak_value = std::unexpected(missing("memory.swap.peak"));
     Result<linux_os::GroupEvents> events_value = std::unexpected(missing("memory.events"));
     Result<linux_os::GroupCpu> cpu_value = std::unexpected(missing("cpu.stat"));
+    bool swap_accounted = false;
     bool under_oom_value = false;
     bool killer_disabled_value = false;
 
@@ -48,6 +49,7 @@ class FakeGroup final : public linux_os::JobGroup {
     Result<std::uint64_t> major_faults() const override {
         return std::unexpected(missing("memory.stat"));
     }
+    bool accounts_swap() const override { return swap_accounted; }
     bool under_oom() const override { return under_oom_value; }
     bool killer_disabled() const override { return killer_disabled_value; }
     std::vector<std::int32_t> processes() const override { return {}; }

@@ -58,7 +58,7 @@ TEST_CASE("what a group does not tell is not available, with its reason, never 0
     record_group(record, group, sampled(group));
     CHECK(record.peak.reason() == "can't read memory.peak: No such file or directory");
     CHECK(record.peak_sample.reason() == "the run ended before the first sample");
-    CHECK(record.swap_peak.reason() == "can't read memory.swap.peak: No such file or directory");
+    CHECK(record.swap_peak.reason() == "not accounted by this kernel");
     CHECK(record.events.reason() == "can't read memory.events: No such file or directory");
     CHECK(record.memory_pressure_s.reason() ==
           "can't read memory.pressure: No such file or directory");
@@ -73,6 +73,22 @@ TEST_CASE("what a group does not tell is not available, with its reason, never 0
     CHECK(*record.system_s == 2.25);
     CHECK(record.largest_process.reason() ==
           "it is not above the 9.00 MiB that a process inherits from mapdiag as its first peak");
+}
+
+TEST_CASE("swap is the kernel's peak, else the highest sample") {
+    FakeGroup group;
+    group.swap_accounted = true;
+    record::RunRecord record;
+    record_group(record, group, sampled(group));
+    CHECK(record.swap_peak.reason() == "the run ended before the first sample");
+    group.split_value = linux_os::GroupSplit{.swap = 5 * kMiB};
+    record_group(record, group, sampled(group));
+    CHECK(*record.swap_peak == 5 * kMiB);
+    CHECK(record.swap_peak.source() == "highest sample of swap");
+    group.swap_peak_value = 7 * kMiB;
+    record_group(record, group, sampled(group));
+    CHECK(*record.swap_peak == 7 * kMiB);
+    CHECK(record.swap_peak.source() == "memory.swap.peak");
 }
 
 TEST_CASE("the group's CPU time wins over that of the reaped processes") {

@@ -87,8 +87,10 @@ class JobGroup {
     virtual Result<GroupSplit> split() const = 0;
     /// The highest charge ever, by the kernel's own count. v2 before 5.19 has none.
     virtual Result<std::uint64_t> peak() const = 0;
-    /// The highest swap use; v1: of memory and swap together.
+    /// The highest swap use by the kernel's own count: v2 since 6.5 only.
     virtual Result<std::uint64_t> swap_peak() const = 0;
+    /// Whether the kernel accounts swap to groups at all.
+    virtual bool accounts_swap() const = 0;
     /// Of this group and of those that the job made below it.
     virtual Result<GroupEvents> events() const = 0;
     /// Of this group alone.

@@ -56,7 +56,12 @@ class JobGroupV1 final : public JobGroup {
     Result<std::uint64_t> usage() const override { return number("memory.usage_in_bytes"); }
     Result<GroupSplit> split() const override;
     Result<std::uint64_t> peak() const override { return number("memory.max_usage_in_bytes"); }
-    Result<std::uint64_t> swap_peak() const override;
+    // memory.memsw.max_usage_in_bytes is the peak of memory and swap together.
+    Result<std::uint64_t> swap_peak() const override {
+        return std::unexpected(Error::because("read the swap peak of", folder(),
+                                              "cgroup v1 counts swap together with memory"));
+    }
+    bool accounts_swap() const override { return memory_.has("memory.memsw.usage_in_bytes"); }
     Result<GroupEvents> events() const override;
     GroupEvents own_events() const override { return events_of(memory_); }
     Result<GroupCpu> cpu() const override;
@@ -179,13 +184,6 @@ Result<GroupSplit> JobGroupV1::split() const {
         split.kernel = *kernel;
     }
     return split;
-}
-
-Result<std::uint64_t> JobGroupV1::swap_peak() const {
-    if (!memory_.has("memory.memsw.max_usage_in_bytes")) {
-        return std::unexpected(Error::because("read the swap of", folder(), "not accounted"));
-    }
-    return number("memory.memsw.max_usage_in_bytes");
 }
 
 Result<std::uint64_t> JobGroupV1::major_faults() const {

@@ -156,6 +156,7 @@ class JobGroupV2 final : public JobGroup {
     Result<GroupSplit> split() const override;
     Result<std::uint64_t> peak() const override;
     Result<std::uint64_t> swap_peak() const override;
+    bool accounts_swap() const override { return group_.has("memory.swap.current"); }
     Result<GroupEvents> events() const override;
     GroupEvents own_events() const override { return read_local_events_v2(group_); }
     Result<GroupCpu> cpu() const override;
@@ -261,9 +262,6 @@ Result<std::uint64_t> JobGroupV2::peak() const {
 }
 
 Result<std::uint64_t> JobGroupV2::swap_peak() const {
-    if (!group_.has("memory.swap.current")) {
-        return std::unexpected(Error::because("read the swap of", folder(), "not accounted"));
-    }
     if (!group_.has("memory.swap.peak")) {
         return std::unexpected(Error::because("read the swap of", folder(),
                                               "this kernel has no memory.swap.peak (6.5 and newer "
