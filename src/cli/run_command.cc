@@ -42,6 +42,11 @@ std::shared_ptr<RunFlags> add_options(CLI::App& app) {
                      "Folder of the log, journal and profile; else $MAPDIAG_LOG_DIR, else "
                      "'logs'. Given explicitly it writes the log even when off")
         ->type_name("DIR");
+    command
+        ->add_option("--placement", options->placement,
+                     "Where the job is measured, and nowhere else: v2 or v1 (a cgroup of its "
+                     "own), tree (its processes, sampled), none; else the best that can be had")
+        ->type_name("NAME");
     command->add_flag("--no-log", options->no_log,
                       "Write no log: for recipes that tee the output themselves");
     command->add_flag("--quiet", options->quiet, "Do not repeat the [diag] lines on stderr");

@@ -74,6 +74,7 @@ class JobRun::Impl {
     void finish_profiler();
     bool make_pipes();
     bool add_pipe(int to, Fd& write_end);
+    bool choose_place();
     bool make_job();
     Result<linux_os::JobProcess> make_job_at(Place& place);
     void start_watcher();
@@ -81,6 +82,7 @@ class JobRun::Impl {
     bool start_job();
     void start_relay();
     void make_sampler();
+    void journal_start();
 
     void supervise();
     nanoseconds until_next_duty() const;
@@ -250,17 +252,33 @@ bool JobRun::Impl::add_pipe(int to, Fd& write_end) {
     return true;
 }
 
-bool JobRun::Impl::make_job() {
-    if (on()) {
-        place_ = find_place();
-        machine_kills_ = read_machine_kills();
-    } else {
+bool JobRun::Impl::choose_place() {
+    if (!on()) {
         place_.placement = record::Placement::none;
+        return true;
+    }
+    machine_kills_ = read_machine_kills();
+    if (!plan_.placement) {
+        place_ = find_place();
+        return true;
+    }
+    auto place = find_place(*plan_.placement);
+    if (!place) {
+        not_started(125, place.error().text());
+        return false;
+    }
+    place_ = std::move(*place);
+    return true;
+}
+
+bool JobRun::Impl::make_job() {
+    if (!choose_place()) {
+        return false;
     }
     start_witness();
     use_.inherited_bytes = linux_os::own_peak_rss();
     auto job = make_job_at(place_);
-    if (!job && place_.group) {
+    if (!job && place_.group && !plan_.placement) {
         step_down_to_tree(place_, job.error().text());
         job = make_job_at(place_);
     }
@@ -361,14 +379,20 @@ void JobRun::Impl::make_sampler() {
             journal(journal_->sample(sample));
         }
     };
-    sampler_.emplace(std::move(measure), std::move(sink), pace, start_);
-    if (journal_) {
-        record_.placement = place_.placement;
-        record_.steps_down = place_.steps_down;
-        record_.cgroup = place_.group ? place_.group->folder() : "";
-        record_limits(record_, place_);
-        journal(journal_->started(record_));
+    if (place_.placement != record::Placement::none) {
+        sampler_.emplace(std::move(measure), std::move(sink), pace, start_);
     }
+    if (journal_) {
+        journal_start();
+    }
+}
+
+void JobRun::Impl::journal_start() {
+    record_.placement = place_.placement;
+    record_.steps_down = place_.steps_down;
+    record_.cgroup = place_.group ? place_.group->folder() : "";
+    record_limits(record_, place_);
+    journal(journal_->started(record_));
 }
 
 void JobRun::Impl::make_profiler() {
@@ -540,7 +564,7 @@ void JobRun::Impl::finish_record() {
     }
     if (place_.group) {
         record_group(record_, *place_.group, *sampler_);
-    } else {
+    } else if (sampler_) {
         record_tree(record_, *tree_, *sampler_);
     }
     record_limits(record_, place_);

@@ -27,10 +27,19 @@ void try_group(Place& place, record::Placement placement,
     place.group = std::move(*made);
 }
 
-// What can be seen of limits and kills without a group of the job's own.
+// The hierarchy that controls memory for this process; 0 where none can be seen.
+int memory_version(const CgroupView& view) {
+    return v2_controls_memory(view) ? 2 : view.find_v1("memory") ? 1 : 0;
+}
+
+// What can be seen of limits and kills around the job. A group of its own has looked already.
 void look_around(Place& place, const CgroupView& view) {
     const auto home = place.version == 2 ? view.find_v2() : view.find_v1("memory");
     if (!home) {
+        return;
+    }
+    place.sees_root = home->shows_root;
+    if (place.group) {
         return;
     }
     place.limits = linux_os::find_limits(*home, place.version);
@@ -49,22 +58,39 @@ Place find_place() {
         place.steps_down.push_back({record::Placement::own_cgroup_v2, view.error().text()});
         return place;
     }
-    // A machine may have both hierarchies; one of them controls memory, and only that one is a place.
-    const bool has_v2 = v2_controls_memory(*view);
-    const bool has_v1 = view->find_v1("memory").has_value();
-    place.version = has_v2 ? 2 : has_v1 ? 1 : 0;
-    if (has_v2 || !has_v1) {
+    // A machine may have both hierarchies; one of them controls memory, and only that one is a
+    // place.
+    place.version = memory_version(*view);
+    if (place.version != 1) {
         try_group(place, record::Placement::own_cgroup_v2, linux_os::make_job_group_v2(*view));
     }
-    if (!place.group && !has_v2) {
+    if (!place.group && place.version != 2) {
         try_group(place, record::Placement::own_cgroup_v1, linux_os::make_job_group_v1(*view));
     }
-    if (!place.group && place.version != 0) {
-        look_around(place, *view);
+    look_around(place, *view);
+    return place;
+}
+
+Result<Place> find_place(record::Placement wanted) {
+    Place place;
+    place.placement = wanted;
+    auto view = CgroupView::read();
+    if (!view) {
+        return wanted == record::Placement::process_tree || wanted == record::Placement::none
+                   ? Result<Place>(std::move(place))
+                   : std::unexpected(view.error());
     }
-    if (const auto home = place.version == 2 ? view->find_v2() : view->find_v1("memory")) {
-        place.sees_root = home->shows_root;
+    place.version = memory_version(*view);
+    if (wanted == record::Placement::own_cgroup_v2) {
+        try_group(place, wanted, linux_os::make_job_group_v2(*view));
+    } else if (wanted == record::Placement::own_cgroup_v1) {
+        try_group(place, wanted, linux_os::make_job_group_v1(*view));
     }
+    if (!place.steps_down.empty()) {
+        return std::unexpected(Error::because("have the placement", record::placement_name(wanted),
+                                              place.steps_down.front().reason));
+    }
+    look_around(place, *view);
     return place;
 }
 

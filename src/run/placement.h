@@ -6,6 +6,7 @@
 
 #include "mapdiag/linux/job_group.h"
 #include "mapdiag/record/record.h"
+#include "mapdiag/support/error.h"
 
 namespace mapdiag::run {
 
@@ -26,6 +27,9 @@ struct Place {
 
 /// Tries the placements from the best one on; each that can't be had leaves its reason.
 Place find_place();
+
+/// Only the placement that was asked for; an error where it can't be had.
+Result<Place> find_place(record::Placement wanted);
 
 /// Gives the own group up, because the job could not be started in it.
 void step_down_to_tree(Place& place, const std::string& reason);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "mapdiag/support/text.h"
 
@@ -45,6 +46,21 @@ std::optional<bool> find_switch(std::string_view text) {
     return is_one_of(word, kOff) ? std::optional(false) : std::nullopt;
 }
 
+std::optional<record::Placement> find_placement_word(std::string_view word) {
+    using record::Placement;
+    constexpr std::array<std::pair<std::string_view, Placement>, 4> kWords = {
+        {{"v2", Placement::own_cgroup_v2},
+         {"v1", Placement::own_cgroup_v1},
+         {"tree", Placement::process_tree},
+         {"none", Placement::none}}};
+    for (const auto& [name, placement] : kWords) {
+        if (name == word) {
+            return placement;
+        }
+    }
+    return std::nullopt;
+}
+
 std::optional<std::string> find_entity_argument(const std::vector<std::string>& command) {
     for (std::size_t i = 1; i < command.size(); ++i) {
         const std::string_view word = command[i];
@@ -66,6 +82,14 @@ Result<RunPlan> plan_run(const RunOptions& options, const Environment& environme
         return std::unexpected(Error::because("use", "--entity", "the name is empty"));
     }
     RunPlan plan;
+    if (options.placement) {
+        plan.placement = find_placement_word(*options.placement);
+        if (!plan.placement) {
+            return std::unexpected(Error::because("use the placement",
+                                                  mapdiag::quoted(*options.placement),
+                                                  "it is none of v2, v1, tree, none"));
+        }
+    }
     plan.command = options.command;
     plan.quiet = options.quiet;
 

@@ -85,6 +85,17 @@ TEST_CASE("only an explicit log folder writes a log when off") {
           "logs/Person.folded");
 }
 
+TEST_CASE("a placement is asked for by its word") {
+    CHECK(plan({.command = kStep, .placement = "v1"}).placement ==
+          record::Placement::own_cgroup_v1);
+    CHECK(find_placement_word("v2") == record::Placement::own_cgroup_v2);
+    CHECK(find_placement_word("tree") == record::Placement::process_tree);
+    CHECK(find_placement_word("none") == record::Placement::none);
+    CHECK(!plan({.command = kStep}).placement);
+    CHECK(plan_run({.command = kStep, .placement = "x"}, environment({})).error().text() ==
+          "can't use the placement \"x\": it is none of v2, v1, tree, none");
+}
+
 TEST_CASE("entity names become file names that are safe and differ") {
     CHECK(make_entity_name("q\"\xC3\xA9").stem == "q\"\xC3\xA9");
     CHECK(make_entity_name("../a/b").stem == "%2E.%2Fa%2Fb");

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mapdiag/record/record.h"
 #include "mapdiag/run/entity_name.h"
 #include "mapdiag/support/error.h"
 
@@ -18,6 +19,7 @@ struct RunOptions {
     std::optional<std::string> log_dir;
     bool no_log = false;
     bool quiet = false;
+    std::optional<std::string> placement;
     bool profile = false;     ///< --profile: on whatever the environment says
     bool no_profile = false;  ///< --no-profile: off, wins
 };
@@ -37,6 +39,8 @@ struct RunPlan {
     std::string log_dir;
     bool write_log = false;
     bool quiet = false;
+    /// The only placement that may be used; nothing: the best that can be had.
+    std::optional<record::Placement> placement;
     /// Said once on stderr before the job starts: an unknown value of DM_MAP_PROFILE.
     std::optional<std::string> warning;
 
@@ -53,6 +57,9 @@ using Environment = std::function<std::optional<std::string>(const char* name)>;
 
 /// true/1/yes/on and false/0/no/off in any case, and empty for off; nothing for any other word.
 std::optional<bool> find_switch(std::string_view text);
+
+/// The words for --placement: "v2", "v1", "tree", "none".
+std::optional<record::Placement> find_placement_word(std::string_view word);
 
 /// The value of `--entity NAME` or `--entity=NAME` in a wrapped command.
 std::optional<std::string> find_entity_argument(const std::vector<std::string>& command);
