@@ -93,6 +93,7 @@ Json profile_to_json(const ProfileRecord& profile) {
     json["stacks"] = profile.stacks;
     json["mended_lines"] = profile.mended_lines;
     json["lost_lines"] = profile.lost_lines;
+    json["left_out_children"] = profile.left_out_children;
     json["over_limit"] = profile.over_limit;
     json["limit_at_once"] = profile.limit_at_once;
     json["trouble"] = profile.trouble;
@@ -126,6 +127,7 @@ void read_profile(const Json& object, ProfileRecord& profile) {
     members.take("stacks", profile.stacks);
     members.take("mended_lines", profile.mended_lines);
     members.take("lost_lines", profile.lost_lines);
+    members.take("left_out_children", profile.left_out_children);
     members.take("over_limit", profile.over_limit);
     members.take("limit_at_once", profile.limit_at_once);
     members.take("trouble", profile.trouble);
