@@ -7,6 +7,7 @@
 #include <map>
 #include <string_view>
 
+#include "mapdiag/record/signal_names.h"
 #include "mapdiag/support/units.h"
 
 namespace mapdiag::report {
@@ -25,6 +26,11 @@ constexpr std::uint64_t kFewSamples = 50;
 constexpr std::size_t kMostProcessLines = 8;
 
 using Processes = std::vector<const ProfiledProcess*>;
+
+// "1 sample", "1 234 samples".
+std::string counted(std::uint64_t count, const char* one) {
+    return fmt::format("{} {}{}", format_count(count), one, count == 1 ? "" : "s");
+}
 
 std::string py_spy_with_version(const ProfileRecord& profile) {
     return profile.found && !profile.found->version.empty() ? "py-spy " + profile.found->version
@@ -139,8 +145,8 @@ std::string denial_text(const ProfiledProcess& process) {
 std::string no_samples_text(const ProfiledProcess& process, const ProfileRecord& profile) {
     auto text = fmt::format("0 samples from {}", shown_process(process));
     if (process.told_samplings) {
-        text += fmt::format(", though py-spy looked {} times in {}",
-                            format_count(process.samplings), format_seconds(process.profiled_s));
+        text += fmt::format(", though py-spy took {} in {}", counted(process.samplings, "look"),
+                            format_seconds(process.profiled_s));
     }
     if (process.told_samplings && process.samplings == 0) {
         return text + ": it ended before py-spy's first look";
@@ -170,8 +176,8 @@ std::string reason_text(const ProfiledProcess& process, const ProfileRecord& pro
                 process.python_version.empty() ? "" : " ", process.python_version,
                 py_spy_with_version(profile));
         case ProfileOutcome::no_interpreter:
-            return fmt::format("py-spy saw no Python interpreter in {}, in {} attempts{}",
-                               shown_process(process), process.attempts,
+            return fmt::format("py-spy saw no Python interpreter in {}, in {}{}",
+                               shown_process(process), counted(process.attempts, "attempt"),
                                process.message.empty() ? "" : ". Its words: " + process.message);
         case ProfileOutcome::too_short:
             return fmt::format("{} ended before py-spy was ready: too short a run to profile",
@@ -180,9 +186,8 @@ std::string reason_text(const ProfiledProcess& process, const ProfileRecord& pro
             return "py-spy can't be started: " + process.message;
         case ProfileOutcome::died:
             return fmt::format(
-                "the profiler died: py-spy was killed by signal {} while it profiled {}; its "
-                "samples are lost",
-                process.signal, shown_process(process));
+                "the profiler died: py-spy was killed by {} while it profiled {}; its samples are lost",
+                record::signal_name(process.signal), shown_process(process));
         case ProfileOutcome::hung:
             return fmt::format(
                 "py-spy did not end when it was told to and had to be killed; its samples of {} "
@@ -213,7 +218,7 @@ std::map<ProfileOutcome, Processes> processes_without_samples(const ProfileRecor
 }
 
 std::string with_count(std::string text, std::size_t processes) {
-    return processes < 2 ? text : fmt::format("{} (the same of {} others)", text, processes - 1);
+    return processes < 2 ? text : fmt::format("{} (and {} more like it)", text, processes - 1);
 }
 
 void add_written(ProfileLines& lines, const ProfileRecord& profile) {
@@ -236,7 +241,7 @@ void add_written(ProfileLines& lines, const ProfileRecord& profile) {
         }
     }
     if (sampled > shown) {
-        lines.profile.push_back(fmt::format("and {} more processes", sampled - shown));
+        lines.profile.push_back(fmt::format("and {} more like these", sampled - shown));
     }
     for (const auto& [outcome, processes] : processes_without_samples(profile)) {
         lines.warnings.push_back(with_count(
@@ -258,20 +263,21 @@ void add_empty(ProfileLines& lines, const ProfileRecord& profile) {
 // What was left out on purpose.
 void add_left_out(ProfileLines& lines, const ProfileRecord& profile) {
     if (profile.left_out_children > 0) {
-        lines.profile.push_back(fmt::format(
-            "{} Pythons that a profiled one started are not in it (--subprocesses takes them in)",
-            profile.left_out_children));
+        lines.profile.push_back(
+            fmt::format("{} that a profiled one started: not in it (--subprocesses takes them in)",
+                        counted(profile.left_out_children, "Python")));
     }
     const auto helpers = std::ranges::count_if(
         profile.processes, [](const ProfiledProcess& process) { return process.helper; });
     if (helpers > 0) {
         lines.profile.push_back(
-            fmt::format("{} short Pythons of uv itself are not in it", helpers));
+            fmt::format("{} of uv itself: not in it",
+                        counted(static_cast<std::uint64_t>(helpers), "short Python")));
     }
     if (profile.over_limit > 0) {
         lines.warnings.push_back(
-            fmt::format("{} Pythons were not profiled: mapdiag runs {} py-spys at once at most",
-                        profile.over_limit, profile.limit_at_once));
+            fmt::format("{} not profiled: mapdiag runs {} py-spys at once at most",
+                        counted(profile.over_limit, "Python"), profile.limit_at_once));
     }
 }
 
@@ -299,9 +305,8 @@ void add_warnings(ProfileLines& lines, const ProfileRecord& profile) {
     if (profile.state == ProfileState::written) {
         add_errors(lines, profile);
         if (profile.samples < kFewSamples) {
-            lines.warnings.push_back(
-                fmt::format("only {} samples: too few for shares of single functions",
-                            format_count(profile.samples)));
+            lines.warnings.push_back(fmt::format("only {}: too few for shares of single functions",
+                                                 counted(profile.samples, "sample")));
         }
     }
     double behind_s = 0;
@@ -319,9 +324,8 @@ void add_warnings(ProfileLines& lines, const ProfileRecord& profile) {
             behind_s, profile.settings.rate));
     }
     if (profile.lost_lines > 0) {
-        lines.warnings.push_back(
-            fmt::format("{} lines of py-spy's profile could not be read and are left out",
-                        format_count(profile.lost_lines)));
+        lines.warnings.push_back(fmt::format("{} of py-spy's profile could not be read: left out",
+                                             counted(profile.lost_lines, "line")));
     }
 }
 
