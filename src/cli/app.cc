@@ -5,6 +5,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "report_command.h"
 #include "run_command.h"
 
 namespace mapdiag::cli {
@@ -12,6 +13,8 @@ namespace {
 
 constexpr auto kCommands = std::to_array<Command>({
     {"run", add_run_command},
+    {"report", add_report_command},
+    {"explain", add_explain_command},
 });
 
 bool is_command(std::string_view name) {

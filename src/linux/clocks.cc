@@ -1,5 +1,6 @@
 #include "mapdiag/linux/clocks.h"
 
+#include <fmt/format.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,12 +15,13 @@ std::chrono::nanoseconds thread_cpu_time() {
 }
 
 std::string utc_now() {
-    const auto now = ::time(nullptr);
+    timespec now = {};
+    ::clock_gettime(CLOCK_REALTIME, &now);
     tm parts = {};
-    ::gmtime_r(&now, &parts);
+    ::gmtime_r(&now.tv_sec, &parts);
     std::array<char, 32> text = {};
-    const auto size = ::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return {text.data(), size};
+    const auto size = ::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &parts);
+    return fmt::format("{}.{:03}Z", std::string_view(text.data(), size), now.tv_nsec / 1'000'000);
 }
 
 int own_pid() {

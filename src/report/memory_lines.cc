@@ -52,7 +52,9 @@ std::string split_text(const RunRecord& record) {
     const auto& sample = *record.peak_sample;
     std::string parts;
     add_part(parts, "anon", sample.split.anon);
-    add_part(parts, "file cache", sample.split.file, " (the kernel can give most of it back)");
+    const bool cached = sample.split.file.value_or(0) > 0;
+    add_part(parts, "file cache", sample.split.file,
+             cached ? " (the kernel can give most of it back)" : "");
     add_part(parts, "shmem", sample.split.shmem);
     add_part(parts, "kernel", sample.split.kernel);
     if (sample.split.swap.value_or(0) > 0) {

@@ -122,6 +122,14 @@ Result<void> sync_data(int fd, const std::string& shown) {
     return {};
 }
 
+Result<void> append_to_file(const std::string& path, std::string_view bytes) {
+    const auto fd = open_file(path, O_WRONLY | O_CREAT | O_APPEND);
+    if (!fd) {
+        return std::unexpected(fd.error());
+    }
+    return write_all(fd->get(), bytes, path);
+}
+
 Result<void> write_file(const std::string& path, std::string_view bytes) {
     const auto fd = open_file(path, O_WRONLY);
     if (!fd) {

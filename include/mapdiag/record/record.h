@@ -178,7 +178,7 @@ struct RunRecord {
     std::string entity;   ///< printable
     std::string program;  ///< name of the job's program, without its folder
     std::size_t argument_count = 0;
-    std::string started_at;  ///< ISO 8601, UTC
+    std::string started_at;  ///< ISO 8601, UTC, with milliseconds
     double wall_s = 0;
 
     Placement placement = Placement::none;

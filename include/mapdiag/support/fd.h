@@ -60,6 +60,8 @@ Result<void> write_all(int fd, std::string_view bytes, const std::string& shown)
 /// Makes what was written outlive a crash of the machine (fdatasync). Quietly nothing on a pipe or
 /// a device, which can't.
 Result<void> sync_data(int fd, const std::string& shown);
+/// Writes at the end of a file, which is made where it is missing.
+Result<void> append_to_file(const std::string& path, std::string_view bytes);
 /// One write(2), as kernel control files need it: a short write is an error.
 Result<void> write_file(const std::string& path, std::string_view bytes);
 
