@@ -5,6 +5,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "heap_command.h"
 #include "run_command.h"
 
 namespace mapdiag::cli {
@@ -12,6 +13,7 @@ namespace {
 
 constexpr auto kCommands = std::to_array<Command>({
     {"run", add_run_command},
+    {"heap", add_heap_command},
 });
 
 bool is_command(std::string_view name) {
