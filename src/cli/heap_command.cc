@@ -1,9 +1,10 @@
 #include "heap_command.h"
 
-#include <map>
 #include <memory>
 
+#include "heap_convert_command.h"
 #include "heap_session.h"
+#include "heap_shell.h"
 #include "mapdiag/heap/diff.h"
 #include "talk.h"
 
@@ -29,9 +30,7 @@ std::string check_address(const std::string& text) {
 }
 
 std::string check_excluded(const std::string& text) {
-    return text.starts_with("type:") && text.size() > 5 ? std::string()
-           : find_address(text)                         ? std::string()
-                                : "give an address, or type: and the name of a type";
+    return is_part(text) ? std::string() : "give an address, or type: and the name of a type";
 }
 
 struct Subcommand {
@@ -92,13 +91,15 @@ void add_summary(CLI::App& heap, Action& chosen) {
     const auto command =
         add_subcommand(heap, "summary", "What there is of each type: count, size, largest", false);
     auto& part = command.values->part;
-    command.app->add_option("--by", part.order, "Order of the rows: size, count or retained")
+    command.app
+        ->add_option_function<std::string>(
+            "--by",
+            [values = command.values](const std::string& word) {
+                values->part.order = find_order(word).value_or(heap::SummaryOrder::kSize);
+            },
+            "Order of the rows: size, count or retained")
         ->type_name("size|count|retained")
-        ->transform(CLI::Transformer(
-            std::map<std::string, heap::SummaryOrder>{{"size", heap::SummaryOrder::kSize},
-                                                      {"count", heap::SummaryOrder::kCount},
-                                                      {"retained", heap::SummaryOrder::kRetained}}))
-        ->default_str("size");
+        ->check(CLI::IsMember({"size", "count", "retained"}), "");
     command.app->add_option("--of", part.of, "Only what this object reaches")
         ->type_name("ADDR")
         ->check(check_address, "");
@@ -197,6 +198,14 @@ void add_diff(CLI::App& heap, Action& chosen) {
     });
 }
 
+void add_shell(CLI::App& heap, Action& chosen) {
+    const auto command = add_subcommand(
+        heap, "shell", "All these questions about one loaded dump, interactively", true);
+    command.app->callback([&chosen, values = command.values] {
+        chosen = [values] { return run_heap_shell(values->dump, values->load, values->answer); };
+    });
+}
+
 }  // namespace
 
 void add_heap_command(CLI::App& app, Action& chosen) {
@@ -216,6 +225,8 @@ void add_heap_command(CLI::App& app, Action& chosen) {
     add_suspects(*heap, chosen);
     add_strings(*heap, chosen);
     add_diff(*heap, chosen);
+    add_shell(*heap, chosen);
+    add_convert_command(*heap, chosen);
 }
 
 }  // namespace mapdiag::cli

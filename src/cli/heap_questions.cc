@@ -48,6 +48,21 @@ std::optional<std::uint64_t> find_address(const std::string& text) {
     return address;
 }
 
+std::optional<heap::SummaryOrder> find_order(std::string_view word) {
+    if (word == "size") {
+        return heap::SummaryOrder::kSize;
+    }
+    if (word == "count") {
+        return heap::SummaryOrder::kCount;
+    }
+    return word == "retained" ? std::optional(heap::SummaryOrder::kRetained) : std::nullopt;
+}
+
+bool is_part(const std::string& text) {
+    return (text.starts_with(kTypePrefix) && text.size() > kTypePrefix.size()) ||
+           find_address(text).has_value();
+}
+
 // An object, or an address that is only referred to.
 Result<heap::ObjectId> HeapQuestions::place_at(std::uint64_t address) const {
     const auto& graph = heap_.graph();

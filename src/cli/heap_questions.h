@@ -29,6 +29,11 @@ struct PartOptions {
 /// Decimal, or hexadecimal with 0x; nothing for anything else.
 std::optional<std::uint64_t> find_address(const std::string& text);
 
+/// "size", "count" or "retained".
+std::optional<heap::SummaryOrder> find_order(std::string_view word);
+/// Whether it is what `excluding` takes: an address, or type: and a name.
+bool is_part(const std::string& text);
+
 /// The questions, one function each, asked by the commands and by the shell. Each gives the text
 /// that goes to stdout.
 class HeapQuestions {

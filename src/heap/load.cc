@@ -124,7 +124,8 @@ struct Heap::State {
     std::vector<std::string> warnings;
     std::optional<MappedFile> tree_file;
     std::optional<DominatorTree> tree;
-    bool graph_is_new = false;
+    bool from_index = false;
+    bool graph_is_new = false;   // and in no index yet
     bool tree_is_new = false;
 };
 
@@ -143,7 +144,7 @@ bool Heap::is_raw() const {
     return state_->options.raw;
 }
 bool Heap::came_from_index() const {
-    return !state_->graph_is_new;
+    return state_->from_index;
 }
 const std::vector<std::string>& Heap::warnings() const {
     return state_->warnings;
@@ -187,6 +188,7 @@ Result<Heap> Heap::load(const std::string& path, const LoadOptions& options) try
             found = find_indexed_graph(paths.cached_graph, state->key);
         }
         if (found) {
+            state->from_index = true;
             state->graph_file = std::move(found->file);
             state->graph = std::move(found->graph);
             state->warnings = std::move(found->warnings);

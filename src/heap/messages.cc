@@ -65,6 +65,10 @@ Error out_of_memory(const std::string& shown) {
     return Error::because("load", shown, "not enough memory");
 }
 
+Error dump_changed(const std::string& shown) {
+    return Error::because("read", shown, "it was changed after it was loaded");
+}
+
 Error no_such_address(const std::string& shown, std::uint64_t address) {
     return Error::because("find", fmt::format("address {}", address),
                           fmt::format("{} has no object there, and no reference to it", shown));

@@ -34,6 +34,8 @@ Error sizes_overflow(const std::string& shown);
 Error not_a_dump(const std::string& shown, std::string_view what);
 Error opens_to_too_much(const std::string& shown, std::uint64_t limit);
 Error out_of_memory(const std::string& shown);
+/// A line is not what it was when the dump was loaded.
+Error dump_changed(const std::string& shown);
 Error no_such_address(const std::string& shown, std::uint64_t address);
 Error no_such_type(const std::string& shown, std::string_view type);
 /// The address is only referred to, by `referrers` objects; the dump has no line for it.
