@@ -5,6 +5,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "heap_command.h"
 #include "report_command.h"
 #include "run_command.h"
 
@@ -15,6 +16,7 @@ constexpr auto kCommands = std::to_array<Command>({
     {"run", add_run_command},
     {"report", add_report_command},
     {"explain", add_explain_command},
+    {"heap", add_heap_command},
 });
 
 bool is_command(std::string_view name) {
