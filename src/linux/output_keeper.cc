@@ -26,7 +26,7 @@ bool may_be_held_open(int fd) {
 // Runs in the child of a process with threads: system calls only.
 [[noreturn]] void read_to_the_end(std::array<Kept, 2> kept) {
     ::setsid();
-    ::prctl(PR_SET_NAME, "mapdiag-keeper");
+    ::prctl(PR_SET_NAME, "output-keeper");
     keep_only_descriptors({kept[0].from, kept[0].to, kept[1].from, kept[1].to});
     std::array<char, 65536> block;
     while (kept[0].from >= 0 || kept[1].from >= 0) {

@@ -13,7 +13,9 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <system_error>
 
+#include "mapdiag/linux/exec.h"
 #include "mapdiag/support/text.h"
 
 namespace mapdiag::linux_os {
@@ -22,6 +24,8 @@ namespace {
 constexpr std::size_t kBlock = 256U << 10;
 constexpr int kPipeSize = 1 << 20;  // what a user may ask for by default, pipe(7)
 constexpr std::size_t kTail = 500;
+/// How long a thread may take to pass on the block that it has in hand.
+constexpr auto kHandOver = std::chrono::milliseconds(100);
 
 using Clock = std::chrono::steady_clock;
 
@@ -39,14 +43,17 @@ void wait_writable(int fd) {
     ::poll(&polled, 1, -1);
 }
 
-// Writes everything; waits where somebody set the descriptor non-blocking. Gives 0 or the errno.
-int write_patiently(int fd, std::string_view bytes, std::uint64_t& written) {
+enum class WhenFull { wait, fail };
+
+// Writes everything. Where somebody set the descriptor non-blocking, a full pipe is waited for or
+// is a failure. Gives 0 or the errno.
+int write_whole(int fd, std::string_view bytes, WhenFull when_full, std::uint64_t& written) {
     while (!bytes.empty()) {
         const auto put = ::write(fd, bytes.data(), bytes.size());
         if (put >= 0) {
             bytes.remove_prefix(static_cast<std::size_t>(put));
             written += static_cast<std::uint64_t>(put);
-        } else if (errno == EAGAIN) {
+        } else if (errno == EAGAIN && when_full == WhenFull::wait) {
             wait_writable(fd);
         } else if (errno != EINTR) {
             return errno;
@@ -82,7 +89,8 @@ void EntityLog::append(std::string_view bytes) {
         return;
     }
     std::uint64_t written = 0;
-    if (const int failed = write_patiently(fd_.get(), bytes, written)) {
+    // A log that is a FIFO whose reader sleeps must not hold the job up.
+    if (const int failed = write_whole(fd_.get(), bytes, WhenFull::fail, written)) {
         failure_ = errno_text(failed);
         lost_bytes_ += bytes.size() - written;
         bytes = bytes.substr(0, written);
@@ -101,6 +109,21 @@ void EntityLog::end_line() {
     if (needed) {
         append("\n");
     }
+}
+
+void EntityLog::find_line_start() {
+    const std::lock_guard lock(mutex_);
+    struct stat status = {};
+    if (::fstat(fd_.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+        return;
+    }
+    const Fd reader(
+        ::open(("/proc/self/fd/" + std::to_string(fd_.get())).c_str(), O_RDONLY | O_CLOEXEC));
+    char last = '\n';
+    if (status.st_size > 0 && ::pread(reader.get(), &last, 1, status.st_size - 1) != 1) {
+        last = ' ';  // not known: a line end too many does less harm than one too few
+    }
+    at_line_start_ = last == '\n';
 }
 
 std::uint64_t EntityLog::lost_bytes() const {
@@ -146,6 +169,9 @@ struct OutputRelay::Side {
     RelaySide ends;
     std::atomic<bool> ended = false;
     std::atomic<bool> idle = false;
+    std::atomic<std::uint64_t> read = 0;
+    std::atomic<std::uint64_t> passed_on = 0;
+    std::uint64_t mark = 0;          ///< bytes that were there when the job ended
     std::atomic<bool> left = false;  ///< the thread has nothing more to do
     std::atomic<std::int64_t> last_active_ns = 0;
     mutable std::mutex mutex;
@@ -153,21 +179,34 @@ struct OutputRelay::Side {
     std::string tail;
 };
 
-OutputRelay::OutputRelay(std::vector<RelaySide> sides, EntityLog& log)
-    : log_(log), stop_(::eventfd(0, EFD_CLOEXEC)), side_ended_(::eventfd(0, EFD_CLOEXEC)) {
+OutputRelay::OutputRelay(EntityLog& log)
+    : log_(log), stop_(::eventfd(0, EFD_CLOEXEC)), side_ended_(::eventfd(0, EFD_CLOEXEC)) {}
+
+Result<std::unique_ptr<OutputRelay>> OutputRelay::start(std::vector<RelaySide>& sides,
+                                                        EntityLog& log) {
+    std::unique_ptr<OutputRelay> relay(new OutputRelay(log));
+    if (!relay->stop_ || !relay->side_ended_) {
+        return std::unexpected(Error::from_errno("make", "an event descriptor"));
+    }
     for (auto& ends : sides) {
         auto side = std::make_shared<Side>();
         side->ends = std::move(ends);
         side->last_active_ns = now_ns();
-        sides_.push_back(side);
+        relay->sides_.push_back(side);
     }
-    for (const auto& side : sides_) {
-        threads_.emplace_back([this, side] {
-            run(*side);
-            side->left = true;
-            signal_event(side_ended_.get());
-        });
+    try {
+        for (const auto& side : relay->sides_) {
+            relay->threads_.emplace_back([self = relay.get(), side] { self->run(*side); });
+        }
+    } catch (const std::system_error& failure) {
+        (void)relay->stop();
+        for (std::size_t i = 0; i < sides.size(); ++i) {
+            sides[i] = std::move(relay->sides_[i]->ends);
+        }
+        return std::unexpected(
+            Error("start", "a thread for the job's output", failure.code().value()));
     }
+    return relay;
 }
 
 OutputRelay::~OutputRelay() {
@@ -181,16 +220,13 @@ OutputRelay::~OutputRelay() {
 
 void OutputRelay::run(Side& side) {
     const auto block = std::make_unique_for_overwrite<char[]>(kBlock);
-    for (;;) {
+    while (!stopping_) {
         std::array<pollfd, 2> polled = {
             {{.fd = side.ends.from.get(), .events = POLLIN, .revents = 0},
              {.fd = stop_.get(), .events = POLLIN, .revents = 0}}};
         side.idle = true;
-        if (::poll(polled.data(), polled.size(), -1) < 0) {
+        if (::poll(polled.data(), polled.size(), -1) < 0 || polled[0].revents == 0) {
             continue;
-        }
-        if (polled[0].revents == 0) {
-            return;  // told to stop, with nothing left to read
         }
         side.idle = false;
         side.last_active_ns = now_ns();
@@ -198,18 +234,33 @@ void OutputRelay::run(Side& side) {
         if (got < 0 && errno == EINTR) {
             continue;
         }
+        if (got > 0) {
+            side.read += static_cast<std::uint64_t>(got);
+        }
         if (got <= 0 ||
             !pass_on(side, std::string_view(block.get(), static_cast<std::size_t>(got)))) {
-            side.ends.from.reset();
-            side.ended = true;
-            return;
+            end_side(side);
+            break;
         }
+        side.passed_on += static_cast<std::uint64_t>(got);
     }
+    side.left = true;
+}
+
+void OutputRelay::end_side(Side& side) {
+    side.ends.from.reset();
+    if (side.ends.to == STDOUT_FILENO) {
+        // Whoever reads it sees the end now, as without mapdiag. The number stays taken, so that no
+        // file of ours gets it.
+        let_go_of_standard_descriptor(STDOUT_FILENO);
+    }
+    side.ended = true;
+    signal_event(side_ended_.get());
 }
 
 bool OutputRelay::pass_on(Side& side, std::string_view bytes) {
     std::uint64_t written = 0;
-    const int failed = write_patiently(side.ends.to, bytes, written);
+    const int failed = write_whole(side.ends.to, bytes, WhenFull::wait, written);
     log_.append(bytes);
     const std::lock_guard lock(side.mutex);
     side.outcome.bytes += bytes.size();
@@ -238,22 +289,42 @@ bool OutputRelay::quiet_for(std::chrono::milliseconds time) const {
     });
 }
 
-std::vector<RelaySide> OutputRelay::stop() {
-    signal_event(stop_.get());
-    // A thread that waits for a reader of its side can't be waited for.
-    const auto deadline = Clock::now() + std::chrono::seconds(1);
-    const auto all_left = [&] {
-        return std::ranges::all_of(sides_, [](const auto& side) { return side->left.load(); });
-    };
-    while (!all_left() && Clock::now() < deadline) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+void OutputRelay::mark_end() {
+    for (const auto& side : sides_) {
+        if (side->ended) {
+            continue;
+        }
+        int waiting = 0;
+        std::uint64_t read = 0;
+        do {  // until no block was read in between
+            read = side->read;
+            waiting = 0;
+            (void)::ioctl(side->ends.from.get(), FIONREAD, &waiting);
+        } while (read != side->read);
+        side->mark = read + static_cast<std::uint64_t>(waiting);
     }
+}
+
+bool OutputRelay::passed_on_to_mark() const {
+    return std::ranges::all_of(
+        sides_, [](const auto& side) { return side->ended || side->passed_on >= side->mark; });
+}
+
+std::vector<RelaySide> OutputRelay::stop() {
+    stopping_ = true;
+    signal_event(stop_.get());
     std::vector<RelaySide> open;
-    for (std::size_t i = 0; i < sides_.size(); ++i) {
-        if (threads_[i].joinable() && sides_[i]->left) {
+    for (std::size_t i = 0; i < threads_.size(); ++i) {
+        auto& side = *sides_[i];
+        // A thread that waits for a reader of its side can't be joined.
+        const auto until = Clock::now() + kHandOver;
+        while (!side.left && Clock::now() < until) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        if (side.left && threads_[i].joinable()) {
             threads_[i].join();
-            if (!sides_[i]->ended) {
-                open.push_back(std::move(sides_[i]->ends));
+            if (!side.ended) {
+                open.push_back(std::move(side.ends));
             }
         }
     }

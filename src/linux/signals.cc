@@ -6,19 +6,24 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <utility>
 
+#include "mapdiag/linux/exec.h"
 #include "mapdiag/linux/raw_fork.h"
 
 namespace mapdiag::linux_os {
 namespace {
 
 constexpr int kLastSignal = 64;
+constexpr int kFirstCounted = 32;  // the kernel's SIGRTMIN
 constexpr int kAnswerWithinMs = 200;
 
 void reset_to_default(int signal) {
@@ -30,39 +35,84 @@ void reset_to_default(int signal) {
 // The number of the question that is answered, and the signals that had come by then.
 struct Answer {
     std::uint64_t question;
-    std::uint64_t signals;
+    SignalCounts signals;
 };
 
-// Takes every signal that waits for this process, without waiting.
-std::uint64_t drain_pending() {
-    sigset_t all;
-    ::sigfillset(&all);
-    constexpr timespec kNoWait = {};
-    std::uint64_t seen = 0;
-    for (;;) {
-        const int signal = ::sigtimedwait(&all, nullptr, &kNoWait);
-        if (signal > 0 && signal <= kLastSignal) {
-            seen |= signal_bit(signal);
-        } else if (signal < 0 && errno != EINTR) {
-            return seen;
-        }
-    }
+// A signal that mapdiag does not ask about soon was not one for the whole group: a person may have
+// sent it to this process by a pattern of names.
+constexpr std::int64_t kForgetAfterNs = 2'000'000'000;
+
+std::int64_t now_ns() {
+    timespec now = {};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1'000'000'000 + now.tv_nsec;
 }
 
-[[noreturn]] void witness(int channel) {
+// Keeps what came to this process, each for a moment.
+class ComeLately {
+  public:
+    void read_all(int signal_fd) {
+        signalfd_siginfo info = {};
+        while (::read(signal_fd, &info, sizeof info) == sizeof info) {
+            const auto number = static_cast<int>(info.ssi_signo);
+            if (number < 1 || number > kLastSignal) {
+                continue;
+            }
+            const auto index = static_cast<std::size_t>(number - 1);
+            SignalCounts one = {};
+            one[index] = 1;
+            add_signals(counts_, one);
+            came_at_[index] = now_ns();
+            if (number == SIGCONT) {
+                // mapdiag may have been stopped: what came in that time, it gets to see only now.
+                came_at_.fill(now_ns());
+            }
+        }
+    }
+
+    SignalCounts take() {
+        forget_old();
+        return std::exchange(counts_, SignalCounts{});
+    }
+
+  private:
+    void forget_old() {
+        const auto now = now_ns();
+        for (std::size_t i = 0; i < counts_.size(); ++i) {
+            if (now - came_at_[i] > kForgetAfterNs) {
+                counts_[i] = 0;
+            }
+        }
+    }
+
+    SignalCounts counts_ = {};
+    std::array<std::int64_t, 64> came_at_ = {};
+};
+
+[[noreturn]] void witness(int channel, std::size_t job_words) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    ::prctl(PR_SET_NAME, "mapdiag-witness");
+    ::prctl(PR_SET_NAME, "signal-witness");
+    show_last_words_only(job_words);
     keep_only_descriptors({channel});
+    sigset_t all;
+    ::sigfillset(&all);
+    const int signals = ::signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+    ComeLately lately;
     for (;;) {
-        std::uint64_t question = 0;
-        const auto got = ::read(channel, &question, sizeof question);
-        if (got < 0 && errno == EINTR) {
+        std::array<pollfd, 2> polled = {{{.fd = channel, .events = POLLIN, .revents = 0},
+                                         {.fd = signals, .events = POLLIN, .revents = 0}}};
+        if (::poll(polled.data(), polled.size(), -1) < 0) {
             continue;
         }
-        if (got != sizeof question) {
+        lately.read_all(signals);
+        if (polled[0].revents == 0) {
+            continue;
+        }
+        Answer answer = {};
+        if (::read(channel, &answer.question, sizeof answer.question) != sizeof answer.question) {
             ::_exit(0);
         }
-        const Answer answer = {question, drain_pending()};
+        answer.signals = lately.take();
         if (::write(channel, &answer, sizeof answer) != sizeof answer) {
             ::_exit(0);
         }
@@ -111,7 +161,7 @@ std::optional<SignalInfo> SignalGate::next() {
                       static_cast<std::intptr_t>(info.ssi_ptr)};
 }
 
-Result<GroupWitness> GroupWitness::start() {
+Result<GroupWitness> GroupWitness::start(std::size_t job_words) {
     std::array<int, 2> pair = {};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0) {
         return std::unexpected(Error::from_errno("make", "a socket pair"));
@@ -123,7 +173,7 @@ Result<GroupWitness> GroupWitness::start() {
         return std::unexpected(Error::from_errno("start", "the signal witness"));
     }
     if (pid == 0) {
-        witness(theirs.get());
+        witness(theirs.get(), job_words);
     }
     return GroupWitness(pid, std::move(ours));
 }
@@ -137,31 +187,42 @@ GroupWitness::~GroupWitness() {
     }
 }
 
-std::optional<std::uint64_t> GroupWitness::take() {
+std::optional<SignalCounts> GroupWitness::take() {
     ++questions_;
     if (::send(channel_.get(), &questions_, sizeof questions_, MSG_NOSIGNAL) != sizeof questions_) {
         return std::nullopt;
     }
-    std::uint64_t signals = 0;
+    SignalCounts signals = {};
     for (;;) {
         pollfd ready = {.fd = channel_.get(), .events = POLLIN, .revents = 0};
         Answer answer = {};
         if (::poll(&ready, 1, kAnswerWithinMs) != 1 ||
             ::recv(channel_.get(), &answer, sizeof answer, MSG_WAITALL) != sizeof answer) {
-            missed_ |= signals;
+            add_signals(missed_, signals);
             return std::nullopt;
         }
         // A witness that slept answers the questions of that time first.
-        signals |= answer.signals;
+        add_signals(signals, answer.signals);
         if (answer.question == questions_) {
-            return signals | std::exchange(missed_, 0);
+            add_signals(signals, std::exchange(missed_, SignalCounts{}));
+            return signals;
         }
     }
 }
 
-std::uint64_t GroupWitness::wake() {
+SignalCounts GroupWitness::wake() {
     ::kill(pid_, SIGCONT);
-    return take().value_or(0) & ~signal_bit(SIGCONT);
+    auto signals = take().value_or(SignalCounts{});
+    signals[SIGCONT - 1] = 0;
+    return signals;
+}
+
+void add_signals(SignalCounts& sum, const SignalCounts& more) {
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+        const bool counted = static_cast<int>(i) + 1 >= kFirstCounted;
+        const int most = counted ? std::numeric_limits<std::uint8_t>::max() : 1;
+        sum[i] = static_cast<std::uint8_t>(std::min(sum[i] + more[i], most));
+    }
 }
 
 std::string signal_name(int signal) {

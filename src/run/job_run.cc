@@ -39,6 +39,8 @@ constexpr int kStderr = 2;
 
 /// How long output may stay silent after the job's end before what holds the pipe is left alone.
 constexpr auto kQuietAfterEnd = 250ms;
+/// How long what the job left running may go on talking before mapdiag leaves it alone.
+constexpr auto kTalkAfterEnd = 1s;
 /// How long a tracer may hold the ended job back before mapdiag ends its own one.
 constexpr auto kTracerPatience = 2s;
 /// How long a profiler may take to write its file after the job's end.
@@ -72,14 +74,16 @@ class JobRun::Impl {
     void journal(const Result<void>& written);
     void make_profiler();
     void finish_profiler();
-    bool make_pipes();
-    bool add_pipe(int to, Fd& write_end);
+    void make_pipes();
+    Result<void> add_pipe(int to, Fd& write_end);
+    void do_without_pipes(const Error& reason);
     bool choose_place();
     bool make_job();
     Result<linux_os::JobProcess> make_job_at(Place& place);
     void start_watcher();
-    void end_orphaned_job();
+    void end_orphaned_job(std::int32_t job);
     bool start_job();
+    void let_go_of_descriptors();
     void start_relay();
     void make_sampler();
     void journal_start();
@@ -115,12 +119,14 @@ class JobRun::Impl {
     std::vector<linux_os::RelaySide> sides_;
     std::vector<std::uint64_t> pipe_inodes_;
     linux_os::MissingDescriptors missing_;
+    std::vector<int> inherited_;
     Fd job_out_;
     Fd job_err_;
     bool one_pipe_ = false;
     std::unique_ptr<linux_os::OutputRelay> relay_;
     std::vector<linux_os::RelaySide> open_sides_;
 
+    std::string group_name_ = linux_os::make_group_name();
     Place place_;
     std::optional<linux_os::JobProcess> job_;
     std::optional<ProcessTree> tree_;
@@ -142,15 +148,12 @@ RunOutcome JobRun::Impl::execute() {
     record_.program = printable(plan_.command.front().substr(plan_.command.front().rfind('/') + 1));
     record_.argument_count = plan_.command.size() - 1;
     record_.started_at = linux_os::utc_now();
-    if (prepare() && make_job()) {
-        start_watcher();
-        if (start_job()) {
-            supervise();
-            finish_profiler();
-            drain_output();
-            deal_with_leftovers();
-            finish_record();
-        }
+    if (prepare() && make_job() && start_job()) {
+        supervise();
+        finish_profiler();
+        drain_output();
+        deal_with_leftovers();
+        finish_record();
     }
     remove_group();
     watcher_.reset();
@@ -158,20 +161,21 @@ RunOutcome JobRun::Impl::execute() {
     return {std::move(record_), std::move(samples_)};
 }
 
-// Before the job: signals first, so that none is lost from here on.
+// Before the job: the standard descriptors first, which anything that is opened might get, then
+// signals, so that none is lost from here on.
 bool JobRun::Impl::prepare() {
+    missing_ = linux_os::reserve_standard_descriptors();
+    inherited_ = linux_os::inherited_descriptors();
     auto gate = linux_os::SignalGate::close();
     if (!gate) {
         not_started(125, gate.error().text());
         return false;
     }
     gate_ = std::move(*gate);
-    missing_ = linux_os::reserve_standard_descriptors();
     open_log();
     open_journal();
-    if (!make_pipes()) {
-        return false;
-    }
+    make_pipes();
+    start_watcher();
     if (auto adopts = linux_os::adopt_orphans(); !adopts) {
         trouble(adopts.error());
     }
@@ -181,7 +185,7 @@ bool JobRun::Impl::prepare() {
 // After the placement, which may need mapdiag alone in its cgroup; before the job, so that a signal
 // to the group that the job does not get is not taken for one that it got.
 void JobRun::Impl::start_witness() {
-    auto witness = linux_os::GroupWitness::start();
+    auto witness = linux_os::GroupWitness::start(plan_.command.size());
     if (witness) {
         witness_.emplace(std::move(*witness));
     } else {
@@ -227,29 +231,44 @@ void JobRun::Impl::journal(const Result<void>& written) {
 
 // The job writes into pipes of ours only where there is a log to write a copy to; else it has
 // mapdiag's own descriptors.
-bool JobRun::Impl::make_pipes() {
+void JobRun::Impl::make_pipes() {
     if (!log_) {
-        return true;
+        return;
     }
-    // A descriptor that is closed stays closed for the job.
-    if (!missing_.out && !add_pipe(kStdout, job_out_)) {
-        return false;
-    }
-    // 2>&1: one pipe keeps the order between the two.
+    // 2>&1: one pipe keeps the order between the two. A descriptor that is closed stays closed for
+    // the job.
     one_pipe_ = !missing_.out && !missing_.err && linux_os::same_open_file(kStdout, kStderr);
-    return missing_.err || one_pipe_ || add_pipe(kStderr, job_err_);
+    Result<void> made;
+    if (!missing_.out) {
+        made = add_pipe(kStdout, job_out_);
+    }
+    if (made && !missing_.err && !one_pipe_) {
+        made = add_pipe(kStderr, job_err_);
+    }
+    if (!made) {
+        do_without_pipes(made.error());
+    }
 }
 
-bool JobRun::Impl::add_pipe(int to, Fd& write_end) {
+Result<void> JobRun::Impl::add_pipe(int to, Fd& write_end) {
     auto pipe = linux_os::make_output_pipe();
     if (!pipe) {
-        not_started(125, pipe.error().text());
-        return false;
+        return std::unexpected(pipe.error());
     }
     pipe_inodes_.push_back(linux_os::inode_of(pipe->read_end.get()));
     sides_.push_back({std::move(pipe->read_end), to, to == kStderr});
     write_end = std::move(pipe->write_end);
-    return true;
+    return {};
+}
+
+// The job gets mapdiag's own stdout and stderr; its output is missing in the log.
+void JobRun::Impl::do_without_pipes(const Error& reason) {
+    sides_.clear();
+    pipe_inodes_.clear();
+    job_out_.reset();
+    job_err_.reset();
+    one_pipe_ = false;
+    record_.log.failure = reason.text();
 }
 
 bool JobRun::Impl::choose_place() {
@@ -259,10 +278,10 @@ bool JobRun::Impl::choose_place() {
     }
     machine_kills_ = read_machine_kills();
     if (!plan_.placement) {
-        place_ = find_place();
+        place_ = find_place(group_name_);
         return true;
     }
-    auto place = find_place(*plan_.placement);
+    auto place = find_place(*plan_.placement, group_name_);
     if (!place) {
         not_started(125, place.error().text());
         return false;
@@ -276,6 +295,7 @@ bool JobRun::Impl::make_job() {
         return false;
     }
     start_witness();
+    start_relay();
     use_.inherited_bytes = linux_os::own_peak_rss();
     auto job = make_job_at(place_);
     if (!job && place_.group && !plan_.placement) {
@@ -287,6 +307,9 @@ bool JobRun::Impl::make_job() {
         return false;
     }
     job_.emplace(std::move(*job));
+    if (watcher_) {
+        watcher_->tell_job(job_->pid());
+    }
     return true;
 }
 
@@ -304,11 +327,13 @@ Result<linux_os::JobProcess> JobRun::Impl::make_job_at(Place& place) {
 }
 
 void JobRun::Impl::start_watcher() {
-    std::vector<int> not_kept = {job_out_.get(), job_err_.get()};
+    auto not_kept = inherited_;
+    not_kept.insert(not_kept.end(), {job_out_.get(), job_err_.get()});
     for (const auto& side : sides_) {
         not_kept.push_back(side.from.get());
     }
-    auto watcher = linux_os::Watcher::start([this] { end_orphaned_job(); }, not_kept);
+    auto watcher =
+        linux_os::Watcher::start([this](std::int32_t job) { end_orphaned_job(job); }, not_kept);
     if (watcher) {
         watcher_.emplace(std::move(*watcher));
     } else {
@@ -317,28 +342,30 @@ void JobRun::Impl::start_watcher() {
 }
 
 // In the watcher: mapdiag is gone. The job must not go on alone, and what happened must be written.
-void JobRun::Impl::end_orphaned_job() {
-    if (place_.group) {
-        place_.group->kill_all();
-    } else {
-        linux_os::kill_tree(proc_, job_->pid());
+// The watcher was made before the job and its group, so it knows only what it was told.
+void JobRun::Impl::end_orphaned_job(std::int32_t job) {
+    if (on()) {
+        linux_os::end_groups(group_name_);
+    }
+    if (job > 0) {
+        linux_os::kill_tree(proc_, job);
+        linux_os::kill_holders(proc_, pipe_inodes_);
     }
     if (journal_) {
         (void)write_all(journal_->descriptor(), record::wrapper_killed_end_line(elapsed_s()),
                         journal_->path());
     }
     if (log_) {
+        log_->find_line_start();
         log_->end_line();
         log_->append(setup_.wrapper_killed_line + '\n');
-    }
-    if (place_.group) {
-        (void)place_.group->remove();
     }
 }
 
 bool JobRun::Impl::start_job() {
     job_out_.reset();
     job_err_.reset();
+    let_go_of_descriptors();
     router_->settle(*job_, 0);
     start_ = Clock::now();
     wall_start_ = std::filesystem::file_time_type::clock::now();
@@ -348,15 +375,32 @@ bool JobRun::Impl::start_job() {
         return false;
     }
     started_ = true;
-    start_relay();
     make_sampler();
     make_profiler();
     return true;
 }
 
+// What only the job has to do with is the job's alone: when it closes its stdin, or a pipe that it
+// was given, whoever is at the other end learns of it at once, as without mapdiag.
+void JobRun::Impl::let_go_of_descriptors() {
+    linux_os::let_go_of_standard_descriptor(0);
+    if (!relay_) {
+        linux_os::let_go_of_standard_descriptor(kStdout);
+    }
+    for (const int fd : inherited_) {
+        const Fd closed(fd);
+    }
+}
+
 void JobRun::Impl::start_relay() {
-    if (log_ && !sides_.empty()) {
-        relay_ = std::make_unique<linux_os::OutputRelay>(std::move(sides_), *log_);
+    if (!log_ || sides_.empty()) {
+        return;
+    }
+    auto relay = linux_os::OutputRelay::start(sides_, *log_);
+    if (relay) {
+        relay_ = std::move(*relay);
+    } else {
+        do_without_pipes(relay.error());
     }
 }
 
@@ -449,6 +493,9 @@ void JobRun::Impl::wait_for_reaping() {
     record_.wall_s = elapsed_s();
     for (;;) {
         if (const auto end = job_->reap()) {
+            if (watcher_) {
+                watcher_->tell_job(0);
+            }
             use_.job = end->use;
             if (const auto* exited = std::get_if<linux_os::ProcessExited>(&end->how)) {
                 record_.ending = record::Exited{exited->code};
@@ -510,13 +557,22 @@ void JobRun::Impl::drain_output() {
         return;
     }
     const auto ended_at = Clock::now();
+    relay_->mark_end();
     const auto is_over = [&] {
+        const auto waited = Clock::now() - ended_at;
         return relay_->finished() ||
-               (Clock::now() - ended_at > kQuietAfterEnd && relay_->quiet_for(kQuietAfterEnd));
+               (waited > kQuietAfterEnd && relay_->quiet_for(kQuietAfterEnd)) ||
+               (waited > kTalkAfterEnd && relay_->passed_on_to_mark());
     };
+    bool one_ended = false;
     while (!is_over()) {
         // The event stays readable once one of two sides has ended.
-        linux_os::wait_readable({gate_->descriptor(), relay_->end_descriptor()}, 1ms);
+        if (one_ended) {
+            linux_os::wait_readable({gate_->descriptor()}, 1ms);
+        } else {
+            linux_os::wait_readable({gate_->descriptor(), relay_->end_descriptor()}, 10ms);
+            one_ended = linux_os::is_readable(relay_->end_descriptor());
+        }
         if (router_->drain_after_end(elapsed_s())) {
             break;
         }
@@ -642,6 +698,9 @@ int JobRun::leave_as(const record::Ending& ending) {
 }
 
 ExecFailure describe_exec_failure(const std::string& program, int errno_value) {
+    if (errno_value == EACCES && !linux_os::program_exists(program)) {
+        errno_value = ENOENT;
+    }
     const int status = errno_value == ENOENT || errno_value == ENOTDIR ? 127 : 126;
     return {status, fmt::format("can't run {}: {}", printable(program), errno_text(errno_value))};
 }

@@ -51,7 +51,7 @@ void look_around(Place& place, const CgroupView& view) {
 
 }  // namespace
 
-Place find_place() {
+Place find_place(const std::string& group_name) {
     Place place;
     const auto view = CgroupView::read();
     if (!view) {
@@ -62,16 +62,18 @@ Place find_place() {
     // place.
     place.version = memory_version(*view);
     if (place.version != 1) {
-        try_group(place, record::Placement::own_cgroup_v2, linux_os::make_job_group_v2(*view));
+        try_group(place, record::Placement::own_cgroup_v2,
+                  linux_os::make_job_group_v2(*view, group_name));
     }
     if (!place.group && place.version != 2) {
-        try_group(place, record::Placement::own_cgroup_v1, linux_os::make_job_group_v1(*view));
+        try_group(place, record::Placement::own_cgroup_v1,
+                  linux_os::make_job_group_v1(*view, group_name));
     }
     look_around(place, *view);
     return place;
 }
 
-Result<Place> find_place(record::Placement wanted) {
+Result<Place> find_place(record::Placement wanted, const std::string& group_name) {
     Place place;
     place.placement = wanted;
     auto view = CgroupView::read();
@@ -82,9 +84,9 @@ Result<Place> find_place(record::Placement wanted) {
     }
     place.version = memory_version(*view);
     if (wanted == record::Placement::own_cgroup_v2) {
-        try_group(place, wanted, linux_os::make_job_group_v2(*view));
+        try_group(place, wanted, linux_os::make_job_group_v2(*view, group_name));
     } else if (wanted == record::Placement::own_cgroup_v1) {
-        try_group(place, wanted, linux_os::make_job_group_v1(*view));
+        try_group(place, wanted, linux_os::make_job_group_v1(*view, group_name));
     }
     if (!place.steps_down.empty()) {
         return std::unexpected(Error::because("have the placement", record::placement_name(wanted),

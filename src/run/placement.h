@@ -25,11 +25,12 @@ struct Place {
     std::optional<bool> sees_root;
 };
 
-/// Tries the placements from the best one on; each that can't be had leaves its reason.
-Place find_place();
+/// Tries the placements from the best one on; each that can't be had leaves its reason. Names of
+/// groups that are made begin with `group_name`.
+Place find_place(const std::string& group_name);
 
 /// Only the placement that was asked for; an error where it can't be had.
-Result<Place> find_place(record::Placement wanted);
+Result<Place> find_place(record::Placement wanted, const std::string& group_name);
 
 /// Gives the own group up, because the job could not be started in it.
 void step_down_to_tree(Place& place, const std::string& reason);

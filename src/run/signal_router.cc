@@ -29,7 +29,7 @@ bool is_own_business(const SignalInfo& signal) {
 
 void SignalRouter::settle(const linux_os::JobProcess& job, double at_s) {
     if (witness_ != nullptr) {
-        group_seen_ |= witness_->take().value_or(0);
+        linux_os::add_signals(group_seen_, witness_->take().value_or(linux_os::SignalCounts{}));
     }
     const auto waiting = job.pending_signals();
     while (const auto signal = gate_.next()) {
@@ -37,7 +37,7 @@ void SignalRouter::settle(const linux_os::JobProcess& job, double at_s) {
             continue;
         }
         const bool has_it = (waiting & signal_bit(signal->signal)) != 0;
-        group_seen_ &= ~signal_bit(signal->signal);
+        (void)take_seen(signal->signal);
         if (!has_it) {
             job.pass_on(*signal);
         }
@@ -76,18 +76,27 @@ bool SignalRouter::needs_passing_on(const linux_os::JobProcess& job, const Signa
 bool SignalRouter::reached_group(const SignalInfo& signal) {
     if (witness_ != nullptr) {
         if (const auto seen = witness_->take()) {
-            group_seen_ |= *seen;
+            linux_os::add_signals(group_seen_, *seen);
         } else if (signal.signal == SIGCONT) {
             // The witness is stopped: this SIGCONT was for mapdiag alone.
-            group_seen_ |= witness_->wake();
+            linux_os::add_signals(group_seen_, witness_->wake());
             return false;
         }
     } else if (signal.sender == 0) {
         return true;  // without a witness: the kernel sends a terminal's signals to the whole group
     }
-    const bool reached = (group_seen_ & signal_bit(signal.signal)) != 0;
-    group_seen_ &= ~signal_bit(signal.signal);
-    return reached;
+    return take_seen(signal.signal);
+}
+
+// One of the times that the group got the signal, where there is one that mapdiag has not yet seen
+// itself.
+bool SignalRouter::take_seen(int signal) {
+    auto& count = group_seen_[static_cast<std::size_t>(signal - 1)];
+    if (count == 0) {
+        return false;
+    }
+    --count;
+    return true;
 }
 
 std::optional<int> SignalRouter::drain_after_end(double at_s) {

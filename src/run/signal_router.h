@@ -35,6 +35,7 @@ class SignalRouter {
     const std::vector<record::SignalSeen>& seen() const { return seen_; }
 
   private:
+    bool take_seen(int signal);
     bool reached_group(const linux_os::SignalInfo& signal);
     bool needs_passing_on(const linux_os::JobProcess& job, const linux_os::SignalInfo& signal);
     void note(const linux_os::SignalInfo& signal, double at_s, bool passed_on);
@@ -42,7 +43,7 @@ class SignalRouter {
     linux_os::SignalGate& gate_;
     linux_os::GroupWitness* witness_;
     const linux_os::ProcFs& proc_;
-    std::uint64_t group_seen_ = 0;
+    linux_os::SignalCounts group_seen_ = {};
     std::optional<int> stop_signal_;
     std::vector<record::SignalSeen> seen_;
 };

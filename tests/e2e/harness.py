@@ -6,6 +6,7 @@ A test is a method of a MapdiagTest. Without a word it runs in every placement (
 
 import os
 import pathlib
+import select
 import shutil
 import signal
 import subprocess
@@ -20,6 +21,10 @@ from cgroups import ALL_PLACEMENTS
 
 # A v2 guest without hardware virtualisation is 10 to 15 times slower than the machine it runs on.
 PATIENCE = float(os.environ.get("MAPDIAG_E2E_PATIENCE", "60"))
+SLOW_MACHINE = PATIENCE > 120
+
+# Every process that a test starts carries it in its environment, with the test's folder as value.
+MARK = "E2E_TEST"
 
 
 def placements(*names):
@@ -35,10 +40,40 @@ def placements(*names):
     return mark
 
 
+def not_for_slow_machines(test):
+    """Decorator: too heavy for a guest without hardware virtualisation; run.py leaves it out."""
+    test.is_heavy = True
+    return test
+
+
+def is_meant_for(test, placement):
+    """Whether a loaded test is to be run here."""
+    heavy = getattr(getattr(test, test._testMethodName), "is_heavy", False)
+    return placement in placements_of(test) and not (heavy and SLOW_MACHINE)
+
+
+def rounds(count):
+    """How often to try something at random moments: `count`, less where all is slow."""
+    return max(3, count // 8) if SLOW_MACHINE else count
+
+
 def placements_of(test):
     """The placements that a loaded test names, or all of them."""
     method = getattr(test, test._testMethodName)
     return getattr(method, "placements", getattr(type(test), "placements", ALL_PLACEMENTS))
+
+# A run without a profiler.
+RUN = ["run", "--profile", "--profiler", "none"]
+# The same, whose stderr is the job's alone.
+ON = [*RUN, "--entity", "E", "--quiet"]
+
+
+def command_of(pid):
+    """The command line of a process, for a message."""
+    try:
+        return pathlib.Path("/proc", str(pid), "cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except OSError:
+        return "(gone)"
 
 
 class Outcome(typing.NamedTuple):
@@ -65,6 +100,7 @@ class MapdiagTest(unittest.TestCase):
     placement = None
     mapdiag_path = None
     hog_path = None
+    probe_path = None
 
     maxDiff = 4000
 
@@ -98,9 +134,22 @@ class MapdiagTest(unittest.TestCase):
         popen.setdefault("stderr", subprocess.PIPE)
         process = subprocess.Popen(
             [os.fspath(word) for word in command], cwd=popen.pop("cwd", self.folder), stdin=stdin,
-            env=self.environment(env), preexec_fn=group.enter if group else None, **popen)
+            bufsize=0, env=self.environment(env), preexec_fn=group.enter if group else None, **popen)
         self._started.append(process)
         return process
+
+    def read_line(self, process):
+        """The next line of a started program's stdout, with its end; b"" at the end of output."""
+        line, end = b"", time.monotonic() + PATIENCE
+        while not line.endswith(b"\n"):
+            if not select.select([process.stdout], [], [], max(0, end - time.monotonic()))[0]:
+                self.fail(f"no line came in {PATIENCE:g} s, only {line!r}: {process.args}")
+            # One byte at a time: what follows the line stays for whoever reads next.
+            byte = os.read(process.stdout.fileno(), 1)
+            if not byte:
+                break
+            line += byte
+        return line
 
     def finish(self, process, timeout=None):
         """Waits for a started program; the test fails where it takes longer than `timeout`."""
@@ -132,6 +181,46 @@ class MapdiagTest(unittest.TestCase):
         """The command of a program that touches `mib` MiB, and its children each as much."""
         return [self.hog_path, str(mib), str(hold), str(children), str(status)]
 
+    def probe(self, *words):
+        """The command of a job that tells what reaches it, see probe.c."""
+        return [self.probe_path, *map(str, words)]
+
+    def log(self, entity="E"):
+        """The bytes of an entity's log."""
+        return (self.folder / "logs" / f"{entity}.log").read_bytes()
+
+    def diag(self, entity="E"):
+        """The diag lines in an entity's log, without their prefix."""
+        prefix = f"[diag {entity}] ".encode()
+        return [line[len(prefix):].decode(errors="replace")
+                for line in self.log(entity).splitlines() if line.startswith(prefix)]
+
+    def marked_processes(self):
+        """The process ids of everything that this test started and that still runs."""
+        found = []
+        mark = f"{MARK}={self.folder}".encode()
+        for entry in os.listdir("/proc"):
+            if not entry.isdigit():
+                continue
+            try:
+                environment = pathlib.Path("/proc", entry, "environ").read_bytes()
+            except OSError:
+                continue  # gone, or not ours
+            if mark in environment.split(b"\0"):
+                found.append(int(entry))
+        return found
+
+    def probes(self):
+        """The process ids of this test's `probe` jobs."""
+        found = []
+        for pid in self.marked_processes():
+            try:
+                if os.readlink(f"/proc/{pid}/exe") == os.fspath(self.probe_path):
+                    found.append(pid)
+            except OSError:
+                pass
+        return found
+
     def wait_until(self, what, condition):
         """Waits for an event: fails with `what` where condition() is never true."""
         end = time.monotonic() + PATIENCE
@@ -147,6 +236,7 @@ class MapdiagTest(unittest.TestCase):
         env = {name: value for name, value in os.environ.items()
                if not name.startswith(("MAPDIAG_", "DM_"))}
         env["HOME"] = str(self.folder)
+        env[MARK] = str(self.folder)
         for name, value in (changes or {}).items():
             if value is None:
                 env.pop(name, None)
@@ -165,14 +255,24 @@ class MapdiagTest(unittest.TestCase):
                 if stream:
                     stream.close()
 
+    def _leaks(self):
+        found = self.base.leaks(self._groups)
+        return found or [f"process left behind: {pid} {command_of(pid)}"
+                         for pid in self.marked_processes()]
+
     def _check_leaks(self):
         # What mapdiag tidies up after its own death takes a moment.
         end = time.monotonic() + min(PATIENCE, 10)
-        leaks = self.base.leaks(self._groups)
+        leaks = self._leaks()
         while leaks and time.monotonic() < end:
             time.sleep(0.02)
-            leaks = self.base.leaks(self._groups)
+            leaks = self._leaks()
         self.base.clear()
+        for pid in self.marked_processes():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except OSError:
+                pass
         self.assertEqual(leaks, [], "something stayed after the test")
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs the end-to-end tests: run.py --mapdiag FILE --hog FILE [--placement P] [WORD...]
 
-Runs those tests that make sense where it is started (see cgroups.py), or only those of them whose
-name holds one of the words. With --placement it is an error to be started anywhere else. Ends with
+The program `probe` is expected beside hog. Runs those tests that make sense where it is started
+(see cgroups.py), or only those of them whose name holds one of the words. With --placement it is an error to be started anywhere else. Ends with
 "N passed, N failed, N skipped"; a skipped test is a failure where MAPDIAG_COMPULSORY=1.
 """
 
@@ -99,9 +99,9 @@ def main():
         sys.exit(f"run.py: this place is {placement}, not {arguments.placement}")
 
     tests = load_tests(arguments.words)
-    here = [t for t in tests if placement in harness.placements_of(t)]
+    here = [t for t in tests if harness.is_meant_for(t, placement)]
     print(f"end-to-end tests, placement {placement}: {len(here)} of {len(tests)}"
-          " (the others belong to other placements)", flush=True)
+          " (the others belong to other placements or machines)", flush=True)
     if not here:
         sys.exit("run.py: no test to run")
 
@@ -111,6 +111,7 @@ def main():
         harness.MapdiagTest.placement = placement
         harness.MapdiagTest.mapdiag_path = arguments.mapdiag.resolve()
         harness.MapdiagTest.hog_path = arguments.hog.resolve()
+        harness.MapdiagTest.probe_path = arguments.hog.resolve().with_name("probe")
         unittest.TestSuite(here).run(result)
 
     failed = result.testsRun - result.passed - len(result.skipped)

@@ -53,7 +53,6 @@ class FakeGroup final : public linux_os::JobGroup {
     bool under_oom() const override { return under_oom_value; }
     bool killer_disabled() const override { return killer_disabled_value; }
     std::vector<std::int32_t> processes() const override { return {}; }
-    void kill_all() const override {}
     Result<void> remove() override { return {}; }
 
   private:

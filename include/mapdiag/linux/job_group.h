@@ -108,8 +108,6 @@ class JobGroup {
 
     /// Everything in the group and below it.
     virtual std::vector<std::int32_t> processes() const = 0;
-    /// SIGKILL to everything in it. For the watcher only, when mapdiag itself is gone.
-    virtual void kill_all() const = 0;
     /// Moves what the job left running to mapdiag's own group and removes the group with those that
     /// the job made below it. Waits for a zombie that still holds it, two seconds at most.
     virtual Result<void> remove() = 0;
@@ -130,9 +128,18 @@ std::optional<std::uint64_t> read_group_usage(const std::string& folder, int ver
 /// The smallest limits on the way up from `place`, which may be any group in the hierarchy.
 LimitsAbove find_limits(const CgroupPlace& place, int version);
 
+/// A name that no other run on this machine has: the names of all groups of one run begin with it.
+std::string make_group_name();
+
 /// Makes the job's group below mapdiag's own in the hierarchy that controls memory. An error says
 /// what stands in the way, in the user's terms.
-Result<std::unique_ptr<JobGroup>> make_job_group_v1(const CgroupView& view);
-Result<std::unique_ptr<JobGroup>> make_job_group_v2(const CgroupView& view);
+Result<std::unique_ptr<JobGroup>> make_job_group_v1(const CgroupView& view,
+                                                    const std::string& name);
+Result<std::unique_ptr<JobGroup>> make_job_group_v2(const CgroupView& view,
+                                                    const std::string& name);
+
+/// SIGKILL to everything in the groups of that name around this process's own, and removes them.
+/// For the watcher only, when mapdiag itself is gone.
+void end_groups(const std::string& name);
 
 }  // namespace mapdiag::linux_os

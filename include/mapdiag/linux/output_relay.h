@@ -25,6 +25,8 @@ class EntityLog {
     void append(std::string_view bytes);
     /// Begins a new line where the last byte was none.
     void end_line();
+    /// Looks in the file for how it ends now: for the watcher, whose copy of this object is old.
+    void find_line_start();
 
     const std::string& path() const { return path_; }
     std::uint64_t lost_bytes() const;
@@ -71,10 +73,13 @@ bool same_open_file(int a, int b);
 /// Passes the job's output on, unchanged and at once, and writes a copy into the log, in constant
 /// memory. Each side has a thread of its own, so that a reader who does not read stdout does not
 /// hold stderr up. When a side can't be passed on any more (its reader is gone), the job's pipe is
-/// closed, so that the job learns of it as it would without mapdiag.
+/// closed, so that the job learns of it as it would without mapdiag; when the job closes its
+/// stdout, so does mapdiag.
 class OutputRelay {
   public:
-    OutputRelay(std::vector<RelaySide> sides, EntityLog& log);
+    /// An error where no thread can be made (RLIMIT_NPROC); `sides` are as they were then.
+    static Result<std::unique_ptr<OutputRelay>> start(std::vector<RelaySide>& sides,
+                                                      EntityLog& log);
     OutputRelay(const OutputRelay&) = delete;
     OutputRelay& operator=(const OutputRelay&) = delete;
     /// Threads that wait for a reader are left behind: the process is about to end.
@@ -87,7 +92,12 @@ class OutputRelay {
     /// No side has had anything to do for this long: what is still open is held by a process that
     /// does not write.
     bool quiet_for(std::chrono::milliseconds time) const;
-    /// Stops the threads that wait for input; gives the pipes that are still open.
+    /// The job has ended: what it wrote is what has been read and what waits in the pipes now.
+    void mark_end();
+    /// All that was there at mark_end() has been passed on: what comes now is others' output.
+    bool passed_on_to_mark() const;
+    /// Ends the threads, each after what it is passing on just now; gives the pipes that are still
+    /// open. A thread that waits for a reader of its side is left alone.
     std::vector<RelaySide> stop();
 
     SideOutcome outcome(bool is_stderr) const;
@@ -97,12 +107,15 @@ class OutputRelay {
 
   private:
     struct Side;
+    explicit OutputRelay(EntityLog& log);
     void run(Side& side);
+    void end_side(Side& side);
     bool pass_on(Side& side, std::string_view bytes);
 
     EntityLog& log_;
     Fd stop_;
     Fd side_ended_;
+    std::atomic<bool> stopping_ = false;
     std::vector<std::shared_ptr<Side>> sides_;
     std::vector<std::thread> threads_;
 };

@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -45,12 +46,20 @@ class SignalGate {
     InheritedSignals inherited_;
 };
 
+/// How often each signal came (index n-1 for signal n). Real-time signals are counted; of the
+/// others the kernel itself keeps only one, so they are 0 or 1.
+using SignalCounts = std::array<std::uint8_t, 64>;
+
 /// A tiny process in mapdiag's process group that shows whether a signal was meant for the whole
-/// group: it blocks everything and tells on request what reached it. The kernel gives a group
-/// signal to the younger members first, so what has reached mapdiag has reached this one already.
+/// group: it blocks everything and tells on request what reached it lately. The kernel gives a
+/// group signal to the younger members first, so what has reached mapdiag has reached this one
+/// already. It has neither mapdiag's name nor its command line, but the job's: `pkill mapdiag` must
+/// not look like a signal to the group, and `pkill -f` of the job's words reaches the job itself as
+/// well.
 class GroupWitness {
   public:
-    static Result<GroupWitness> start();
+    /// `job_words`: how many words at the end of mapdiag's command line are the job's.
+    static Result<GroupWitness> start(std::size_t job_words);
 
     GroupWitness(GroupWitness&&) noexcept = default;
     GroupWitness& operator=(GroupWitness&&) = delete;
@@ -60,11 +69,11 @@ class GroupWitness {
     ~GroupWitness();
 
     std::int32_t pid() const { return pid_; }
-    /// The signals (bit n-1 for signal n) that reached the group since the last call; nothing where
-    /// the witness itself is gone or stopped.
-    std::optional<std::uint64_t> take();
+    /// The signals that reached the group since the last call; nothing where the witness itself is
+    /// gone or stopped.
+    std::optional<SignalCounts> take();
     /// Continues a stopped witness; gives what had reached it but for this SIGCONT.
-    std::uint64_t wake();
+    SignalCounts wake();
 
   private:
     GroupWitness(std::int32_t pid, Fd channel) : pid_(pid), channel_(std::move(channel)) {}
@@ -72,8 +81,11 @@ class GroupWitness {
     std::int32_t pid_;
     Fd channel_;
     std::uint64_t questions_ = 0;
-    std::uint64_t missed_ = 0;
+    SignalCounts missed_ = {};
 };
+
+/// Adds to what came before.
+void add_signals(SignalCounts& sum, const SignalCounts& more);
 
 constexpr std::uint64_t signal_bit(int signal) {
     return 1ULL << (signal - 1);

@@ -13,10 +13,14 @@ namespace mapdiag::linux_os {
 /// mapdiag ends without dismissing it (SIGKILL, a crash), it does what has to be done then.
 class Watcher {
   public:
-    /// Must be called while mapdiag has one thread. `when_orphaned` runs in the watcher's own copy
-    /// of this process; `not_kept` are descriptors that it must not hold open (the job's pipes).
-    static Result<Watcher> start(const std::function<void()>& when_orphaned,
-                                 const std::vector<int>& not_kept);
+    /// What to do: it runs in the watcher's own copy of this process, made at the start, with the
+    /// job's pid as far as the watcher was told, else 0.
+    using Orphaned = std::function<void(std::int32_t job)>;
+
+    /// Must be called while mapdiag has one thread. `not_kept` are descriptors that the watcher
+    /// must not hold open (the job's pipes). When it comes back, signals to mapdiag's group no
+    /// longer reach the watcher: what is made from here on is dealt with.
+    static Result<Watcher> start(const Orphaned& when_orphaned, const std::vector<int>& not_kept);
 
     Watcher(Watcher&&) noexcept = default;
     Watcher& operator=(Watcher&&) = delete;
@@ -25,6 +29,9 @@ class Watcher {
     ~Watcher() { dismiss(); }
 
     std::int32_t pid() const { return pid_; }
+    /// The job's pid; 0 once it has been reaped, when the number may become somebody else's.
+    void tell_job(std::int32_t pid) const;
+
     /// mapdiag has done everything itself: the watcher ends and is reaped.
     void dismiss();
 

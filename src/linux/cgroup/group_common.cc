@@ -5,11 +5,16 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
+
+#include <fmt/format.h>
 
 #include "mapdiag/support/text.h"
 
 namespace mapdiag::linux_os {
 namespace {
+
+namespace fs = std::filesystem;
 
 void sleep_ms(long ms) {
     const timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
@@ -38,10 +43,16 @@ void move_processes(const ControlFolder& from, const ControlFolder& target) {
 
 }  // namespace
 
-Result<ControlFolder> make_fresh_group(const CgroupPlace& parent) {
+std::string make_group_name() {
+    timespec now = {};
+    ::clock_gettime(CLOCK_BOOTTIME, &now);
+    // The pid alone is not enough: pid namespaces may share one cgroup.
+    return fmt::format("mapdiag-{}-{:x}", ::getpid(), now.tv_sec * 1000000000LL + now.tv_nsec);
+}
+
+Result<ControlFolder> make_fresh_group(const CgroupPlace& parent, const std::string& name) {
     for (int attempt = 0;; ++attempt) {
-        auto made = ControlFolder::make(
-            parent.folder, "mapdiag-" + std::to_string(::getpid()) + '-' + std::to_string(attempt));
+        auto made = ControlFolder::make(parent.folder, name + '-' + std::to_string(attempt));
         if (made) {
             return made;
         }
@@ -73,6 +84,63 @@ void kill_processes_below(const ControlFolder& group) {
             ::kill(pid, SIGKILL);
         }
         sleep_ms(10);
+    }
+}
+
+namespace {
+
+void end_group(const std::string& folder, const ControlFolder& home) {
+    if (const auto group = ControlFolder::open(folder)) {
+        // Reaches processes that fork meanwhile (v2, Linux 5.14 and newer).
+        (void)group->write("cgroup.kill", "1");
+        kill_processes_below(*group);
+        (void)dissolve_group(*group, home);
+    }
+}
+
+void end_groups_below(const fs::path& folder, const std::string& name, const fs::path& but,
+                      const ControlFolder& home) {
+    std::error_code failure;
+    std::vector<std::string> found;
+    for (const auto& entry : fs::directory_iterator(folder, failure)) {
+        if (entry.path().filename().native().starts_with(name) && entry.path() != but) {
+            found.push_back(entry.path().string());
+        }
+    }
+    for (const auto& path : found) {
+        end_group(path, home);
+    }
+}
+
+void end_groups_around(const std::string& own, const std::string& name) {
+    // mapdiag may have stepped down into a leaf of that name, and the caller with it.
+    const fs::path here = own;
+    const bool in_leaf = here.filename().native().starts_with(name);
+    const auto home_path = in_leaf ? here.parent_path() : here;
+    const auto home = ControlFolder::open(home_path.string());
+    if (!home) {
+        return;
+    }
+    for (const auto& place : {home_path, home_path.parent_path()}) {
+        end_groups_below(place, name, in_leaf ? here : fs::path(), *home);
+    }
+    if (const auto leaf = ControlFolder::open(own); in_leaf && leaf) {
+        (void)home->write("cgroup.subtree_control", "-memory");
+        (void)dissolve_group(*leaf, *home);
+    }
+}
+
+}  // namespace
+
+void end_groups(const std::string& name) {
+    const auto view = CgroupView::read();
+    if (!view) {
+        return;
+    }
+    for (const auto& place : {view->find_v1("memory"), view->find_v1("cpuacct"), view->find_v2()}) {
+        if (place) {
+            end_groups_around(place->folder, name);
+        }
     }
 }
 

@@ -10,9 +10,9 @@
 // What the v1 and v2 groups have in common. Private to the room.
 namespace mapdiag::linux_os {
 
-/// Makes a group with a fresh name below `parent`; says "read-only" and "permission" in the
-/// user's terms.
-Result<ControlFolder> make_fresh_group(const CgroupPlace& parent);
+/// Makes a group below `parent` whose name begins with `name`; says "read-only" and "permission" in
+/// the user's terms.
+Result<ControlFolder> make_fresh_group(const CgroupPlace& parent, const std::string& name);
 
 /// Everything in the group and below it, from cgroup.procs.
 std::vector<std::int32_t> processes_below(const ControlFolder& group);

@@ -46,7 +46,8 @@ class JobGroupV1 final : public JobGroup {
     ~JobGroupV1() override { (void)remove(); }
 
     Result<void> prepare(const CgroupPlace& place);
-    void account_cpu(const CgroupView& view, const CgroupPlace& memory_place);
+    void account_cpu(const CgroupView& view, const CgroupPlace& memory_place,
+                     const std::string& name);
 
     int version() const override { return 1; }
     const std::string& folder() const override { return memory_.path(); }
@@ -71,7 +72,6 @@ class JobGroupV1 final : public JobGroup {
     bool under_oom() const override { return any_oom_control("under_oom"); }
     bool killer_disabled() const override { return any_oom_control("oom_kill_disable"); }
     std::vector<std::int32_t> processes() const override { return processes_below(memory_); }
-    void kill_all() const override { kill_processes_below(memory_); }
     Result<void> remove() override;
 
   private:
@@ -143,7 +143,8 @@ Result<void> JobGroupV1::add_entrance(const ControlFolder& group) {
 
 // CPU time of the whole group needs the cpuacct hierarchy. Where no group can be made there, the
 // job's own resource usage has to do: that is no reason to give up the memory group.
-void JobGroupV1::account_cpu(const CgroupView& view, const CgroupPlace& memory_place) {
+void JobGroupV1::account_cpu(const CgroupView& view, const CgroupPlace& memory_place,
+                             const std::string& name) {
     const auto place = view.find_v1("cpuacct");
     if (!place) {
         return;
@@ -153,8 +154,8 @@ void JobGroupV1::account_cpu(const CgroupView& view, const CgroupPlace& memory_p
         return;
     }
     auto home = ControlFolder::open(place->folder);
-    auto made =
-        home ? make_fresh_group(*place) : Result<ControlFolder>(std::unexpected(home.error()));
+    auto made = home ? make_fresh_group(*place, name)
+                     : Result<ControlFolder>(std::unexpected(home.error()));
     if (!made) {
         return;
     }
@@ -286,7 +287,8 @@ GroupEvents read_local_events_v1(const ControlFolder& group) {
     return events_of(group);
 }
 
-Result<std::unique_ptr<JobGroup>> make_job_group_v1(const CgroupView& view) {
+Result<std::unique_ptr<JobGroup>> make_job_group_v1(const CgroupView& view,
+                                                    const std::string& name) {
     const auto place = view.find_v1("memory");
     if (!place) {
         return std::unexpected(place.error());
@@ -295,7 +297,7 @@ Result<std::unique_ptr<JobGroup>> make_job_group_v1(const CgroupView& view) {
     if (!home) {
         return std::unexpected(home.error());
     }
-    auto made = make_fresh_group(*place);
+    auto made = make_fresh_group(*place, name);
     if (!made) {
         return std::unexpected(made.error());
     }
@@ -303,7 +305,7 @@ Result<std::unique_ptr<JobGroup>> make_job_group_v1(const CgroupView& view) {
     if (auto prepared = group->prepare(*place); !prepared) {
         return std::unexpected(prepared.error());
     }
-    group->account_cpu(view, *place);
+    group->account_cpu(view, *place, name);
     return group;
 }
 

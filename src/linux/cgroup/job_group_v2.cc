@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "group_common.h"
+#include "mapdiag/linux/job_process.h"
 #include "mapdiag/support/text.h"
 
 namespace mapdiag::linux_os {
@@ -74,20 +75,31 @@ struct Site {
     std::optional<ControlFolder> self_leaf;  ///< mapdiag moved itself here
 };
 
-// mapdiag is alone in its group: it steps down into a leaf, so that the group may hand the memory
-// controller to groups below it (the no-internal-process rule, cgroup-v2.rst).
-Result<Site> step_down(const CgroupPlace& place, const ControlFolder& home) {
-    auto leaf = make_fresh_group(place);
+// How many of the processes are neither mapdiag nor helpers of its own.
+std::size_t count_others(const std::vector<std::int32_t>& pids) {
+    const auto own = child_processes();
+    return static_cast<std::size_t>(std::ranges::count_if(pids, [&](std::int32_t pid) {
+        return pid != ::getpid() && std::ranges::find(own, pid) == own.end();
+    }));
+}
+
+// mapdiag is alone in its group: it steps down into a leaf with its helpers, so that the group may
+// hand the memory controller to groups below it (the no-internal-process rule, cgroup-v2.rst).
+Result<Site> step_down(const CgroupPlace& place, const ControlFolder& home,
+                       const std::vector<std::int32_t>& own, const std::string& name) {
+    auto leaf = make_fresh_group(place, name);
     if (!leaf) {
         return std::unexpected(leaf.error());
     }
-    auto moved = leaf->write("cgroup.procs", std::to_string(::getpid()));
+    Result<void> moved;
+    for (std::size_t i = 0; i < own.size() && moved; ++i) {
+        moved = leaf->write("cgroup.procs", std::to_string(own[i]));
+    }
     if (moved) {
         moved = home.write("cgroup.subtree_control", "+memory");
     }
     if (!moved) {
-        (void)home.write("cgroup.procs", std::to_string(::getpid()));
-        ::rmdir(leaf->path().c_str());
+        (void)dissolve_group(*leaf, home);
         return std::unexpected(moved.error());
     }
     return Site{place, std::move(*leaf)};
@@ -110,7 +122,8 @@ std::optional<Site> find_site_beside(const CgroupPlace& place, const ControlFold
     return Site{parent, std::nullopt};
 }
 
-Result<Site> find_site(const CgroupPlace& place, const ControlFolder& home) {
+Result<Site> find_site(const CgroupPlace& place, const ControlFolder& home,
+                       const std::string& name) {
     if (!lists_word(home, "cgroup.controllers", "memory")) {
         return std::unexpected(Error::because("measure memory in", place.folder,
                                               "this cgroup v2 tree has no memory controller here"));
@@ -125,18 +138,18 @@ Result<Site> find_site(const CgroupPlace& place, const ControlFolder& home) {
         return Site{place, std::nullopt};
     }
     const auto inhabitants = home.processes();
-    if (inhabitants && inhabitants->size() == 1) {
-        return step_down(place, home);
+    const auto others = inhabitants ? count_others(*inhabitants) : 0;
+    if (inhabitants && others == 0) {
+        return step_down(place, home, *inhabitants, name);
     }
     if (auto site = find_site_beside(place, home)) {
         return std::move(*site);
     }
-    const auto others = inhabitants && !inhabitants->empty()
-                            ? std::to_string(inhabitants->size() - 1) + " other processes are"
-                            : std::string("other processes are");
+    const auto who = others > 0 ? std::to_string(others) + " other processes are"
+                                : std::string("other processes are");
     return std::unexpected(Error::because(
         "make a cgroup below", place.folder,
-        others + " in it, and cgroup v2 allows no memory controller below a group with processes"));
+        who + " in it, and cgroup v2 allows no memory controller below a group with processes"));
 }
 
 class JobGroupV2 final : public JobGroup {
@@ -164,7 +177,6 @@ class JobGroupV2 final : public JobGroup {
     Result<double> io_pressure_some() const override { return pressure("io.pressure"); }
     Result<std::uint64_t> major_faults() const override;
     std::vector<std::int32_t> processes() const override { return processes_below(group_); }
-    void kill_all() const override;
     Result<void> remove() override;
 
   private:
@@ -311,12 +323,6 @@ Result<std::uint64_t> JobGroupV2::major_faults() const {
                         Error::because("read", group_.file("memory.stat"), "it has no pgmajfault"));
 }
 
-void JobGroupV2::kill_all() const {
-    // cgroup.kill (5.14 and newer) reaches processes that fork meanwhile.
-    (void)group_.write("cgroup.kill", "1");
-    kill_processes_below(group_);
-}
-
 Result<void> JobGroupV2::remove() {
     if (std::exchange(removed_, true)) {
         return {};
@@ -372,7 +378,8 @@ GroupEvents read_local_events_v2(const ControlFolder& group) {
     return text ? parse_events(*text) : GroupEvents{};
 }
 
-Result<std::unique_ptr<JobGroup>> make_job_group_v2(const CgroupView& view) {
+Result<std::unique_ptr<JobGroup>> make_job_group_v2(const CgroupView& view,
+                                                    const std::string& name) {
     const auto place = view.find_v2();
     if (!place) {
         return std::unexpected(place.error());
@@ -381,11 +388,11 @@ Result<std::unique_ptr<JobGroup>> make_job_group_v2(const CgroupView& view) {
     if (!home) {
         return std::unexpected(home.error());
     }
-    auto site = find_site(*place, *home);
+    auto site = find_site(*place, *home, name);
     if (!site) {
         return std::unexpected(site.error());
     }
-    auto made = make_fresh_group(site->parent);
+    auto made = make_fresh_group(site->parent, name);
     if (!made) {
         if (site->self_leaf) {
             (void)home->write("cgroup.subtree_control", "-memory");
