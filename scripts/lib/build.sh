@@ -1,5 +1,8 @@
 # Builds by the presets of CMakePresets.json. Sourced after common.sh and packages.sh.
 
+# Clones of the project share what was compiled: their paths are cut to relative ones.
+export CCACHE_BASEDIR=$MAPDIAG_ROOT CCACHE_NOHASHDIR=1
+
 # find_clang: sets the variables that the clang preset reads.
 find_clang() {
   local version
