@@ -1,3 +1,4 @@
+#include <set>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
