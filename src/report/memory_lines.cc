@@ -114,7 +114,7 @@ bool is_sampled(const RunRecord& record) {
 
 std::string peak_text(const RunRecord& record) {
     if (!record.peak) {
-        return not_available("peak:", record.peak.reason());
+        return fmt::format("not available, because {}: the peak", record.peak.reason());
     }
     const auto bytes = *record.peak;
     const char* bound = record.placement == Placement::shared_cgroup ? "at most "

@@ -180,7 +180,7 @@ TEST_CASE("figures that could not be had say why and never 0") {
     const auto lines = lines_of(record);
     CHECK(has(lines, "cgroup memory.peak bytes: n/a (it could not be read)"));
     CHECK(has(lines, "cgroup memory.events: n/a (can't open memory.events)"));
-    CHECK(has(lines, "memory: peak: not available, because the run ended before the first sample"));
+    CHECK(has(lines, "memory: not available, because the run ended before the first sample: the peak"));
     CHECK(has(lines,
               "memory: the split of that figure is not available, because no sample was "
               "taken"));
@@ -236,6 +236,7 @@ TEST_CASE("a shared group gives an upper bound") {
     auto builder = RecordBuilder::process_tree("no");
     builder.with([](RunRecord& r) {
         r.placement = Placement::shared_cgroup;
+        r.peak_sample = Reading<PeakSample>::unavailable("no sample was taken");
         r.sampling_interval_s.reset();
     });
     CHECK(has(lines_of(builder.build()),

@@ -1,6 +1,6 @@
-#include <set>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "report/runs.h"
