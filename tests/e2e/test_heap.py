@@ -6,7 +6,7 @@ import pathlib
 import pty
 import subprocess
 
-from cgroups import PLAIN
+from cgroups import PLAIN, V1_ROOT
 from harness import MapdiagTest, placements
 
 DATA = pathlib.Path(__file__).resolve().parents[1] / "heap" / "data"
@@ -24,7 +24,7 @@ COMMANDS = (
     ("all", "str"), ("size", "2"), ("path", "3"), ("suspects",), ("strings",))
 
 
-@placements(PLAIN)
+@placements(PLAIN, V1_ROOT)
 class Heap(MapdiagTest):
     def setUp(self):
         super().setUp()
