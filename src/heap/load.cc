@@ -125,7 +125,7 @@ struct Heap::State {
     std::optional<MappedFile> tree_file;
     std::optional<DominatorTree> tree;
     bool from_index = false;
-    bool graph_is_new = false;   // and in no index yet
+    bool graph_is_new = false;  // and in no index yet
     bool tree_is_new = false;
 };
 

@@ -186,7 +186,8 @@ std::string reason_text(const ProfiledProcess& process, const ProfileRecord& pro
             return "py-spy can't be started: " + process.message;
         case ProfileOutcome::died:
             return fmt::format(
-                "the profiler died: py-spy was killed by {} while it profiled {}; its samples are lost",
+                "the profiler died: py-spy was killed by {} while it profiled {}; its samples are "
+                "lost",
                 record::signal_name(process.signal), shown_process(process));
         case ProfileOutcome::hung:
             return fmt::format(

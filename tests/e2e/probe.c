@@ -4,14 +4,13 @@
  *   probe state            prints what a process inherits, one fact a line
  *   probe exit N           leaves with status N
  *   probe die N            ends itself by signal N with its default action, without a core file
- *   probe signals          prints "ready", then "got N CODE VALUE" for each signal, until stdin ends
- *   probe run FILE         prints its pid to FILE, then sleeps for ever
- *   probe daemon FILE      leaves a process behind (own session, no descriptors), pid in FILE
- *   probe bytes N SEED     writes N bytes to stdout
- *   probe lines N TAG      writes N short lines, each with one write
- *   probe spike MIB MS     touches MIB MiB and gives them back after MS milliseconds
- *   probe cache MIB FILE   writes MIB MiB to FILE and leaves them in the page cache
- *   probe shared MIB N     N children touch one shared area of MIB MiB
+ *   probe signals          prints "ready", then "got N CODE VALUE" for each signal, until stdin
+ * ends probe run FILE         prints its pid to FILE, then sleeps for ever probe daemon FILE leaves
+ * a process behind (own session, no descriptors), pid in FILE probe bytes N SEED     writes N bytes
+ * to stdout probe lines N TAG      writes N short lines, each with one write probe spike MIB MS
+ * touches MIB MiB and gives them back after MS milliseconds probe cache MIB FILE   writes MIB MiB
+ * to FILE and leaves them in the page cache probe shared MIB N     N children touch one shared area
+ * of MIB MiB
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -49,10 +48,11 @@ static void sleep_for_ever(void) {
 /* state ----------------------------------------------------------------------------------------*/
 
 static void print_status_lines(void) {
-    static const char* const wanted[] = {"Umask:",  "Uid:",    "Gid:",    "Groups:", "SigBlk:",
-                                         "SigIgn:", "SigCgt:", "SigPnd:", "ShdPnd:", "CapInh:",
-                                         "CapPrm:", "CapEff:", "CapBnd:", "CapAmb:", "NoNewPrivs:",
-                                         "Seccomp:", "Cpus_allowed:", "TracerPid:", "THP_enabled:"};
+    static const char* const wanted[] = {
+        "Umask:",   "Uid:",          "Gid:",       "Groups:",     "SigBlk:",
+        "SigIgn:",  "SigCgt:",       "SigPnd:",    "ShdPnd:",     "CapInh:",
+        "CapPrm:",  "CapEff:",       "CapBnd:",    "CapAmb:",     "NoNewPrivs:",
+        "Seccomp:", "Cpus_allowed:", "TracerPid:", "THP_enabled:"};
     FILE* status = fopen("/proc/self/status", "r");
     char line[4096];
     while (status && fgets(line, sizeof line, status)) {
@@ -129,7 +129,9 @@ static int signals(void) {
             struct signalfd_siginfo info;
             if (read(polled[0].fd, &info, sizeof info) == sizeof info) {
                 dprintf(1, "got %u %s %d\n", info.ssi_signo,
-                        info.ssi_code == SI_QUEUE ? "queue" : info.ssi_code > 0 ? "kernel" : "user",
+                        info.ssi_code == SI_QUEUE ? "queue"
+                        : info.ssi_code > 0       ? "kernel"
+                                                  : "user",
                         info.ssi_int);
             }
         } else if (polled[1].revents) {

@@ -180,7 +180,8 @@ TEST_CASE("figures that could not be had say why and never 0") {
     const auto lines = lines_of(record);
     CHECK(has(lines, "cgroup memory.peak bytes: n/a (it could not be read)"));
     CHECK(has(lines, "cgroup memory.events: n/a (can't open memory.events)"));
-    CHECK(has(lines, "memory: not available, because the run ended before the first sample: the peak"));
+    CHECK(has(lines,
+              "memory: not available, because the run ended before the first sample: the peak"));
     CHECK(has(lines,
               "memory: the split of that figure is not available, because no sample was "
               "taken"));

@@ -123,7 +123,7 @@ struct ProfileRecord {
     std::uint64_t lost_lines = 0;    ///< lines of py-spy that could not be read
     /// Pythons that a profiled Python started or forked; left out without `subprocesses`.
     std::uint32_t left_out_children = 0;
-    std::uint32_t over_limit = 0;    ///< Pythons that were not profiled: too many
+    std::uint32_t over_limit = 0;  ///< Pythons that were not profiled: too many
     std::uint32_t limit_at_once = 0;
     std::string trouble;  ///< why the file is not there (not_written)
 };
