@@ -211,7 +211,7 @@ std::optional<ProcessEnd> reap_child(std::int32_t pid) {
                    {seconds(use.ru_utime), seconds(use.ru_stime),
                     static_cast<std::uint64_t>(use.ru_maxrss) * 1024}};
     if (WIFSIGNALED(status)) {
-        end.how = ProcessKilled{WTERMSIG(status), WCOREDUMP(status)};
+        end.how = ProcessKilled{WTERMSIG(status), WCOREDUMP(status) != 0};
     } else {
         end.how = ProcessExited{WEXITSTATUS(status)};
     }

@@ -81,7 +81,10 @@ Result<Report> make_report(const std::string& folder) {
     for (const auto& path : *paths) {
         report.runs.push_back(read_run(path));
     }
-    std::ranges::stable_sort(report.runs, is_worse);
+    // By path where two are equally bad: the order must not depend on the folder's.
+    std::ranges::sort(report.runs, [](const ReportedRun& a, const ReportedRun& b) {
+        return is_worse(a, b) || (!is_worse(b, a) && a.path < b.path);
+    });
     report.overlap = find_overlap(report.runs);
     return report;
 }

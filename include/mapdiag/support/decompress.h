@@ -70,7 +70,7 @@ class InputStream {
 /// Bytes from std::malloc().
 struct OwnedBytes {
     struct Free {
-        void operator()(char* data) const { std::free(data); }
+        void operator()(char* bytes) const { std::free(bytes); }
     };
     std::unique_ptr<char, Free> data;
     std::size_t size = 0;

@@ -96,9 +96,11 @@ Result<HeapDiff> compare_heaps(Heap& before, Heap& after) {
         row.kind = kind;
         diff.types.push_back(std::move(row));
     }
-    std::ranges::stable_sort(diff.types, [](const TypeChange& a, const TypeChange& b) {
-        return std::tuple(distance(a.size), distance(a.count), distance(a.retained)) >
-               std::tuple(distance(b.size), distance(b.count), distance(b.retained));
+    std::ranges::sort(diff.types, [](const TypeChange& a, const TypeChange& b) {
+        const auto change = [](const TypeChange& type) {
+            return std::tuple(distance(type.size), distance(type.count), distance(type.retained));
+        };
+        return change(a) != change(b) ? change(a) > change(b) : a.kind < b.kind;
     });
     diff.total.kind = "Total";
     return diff;
