@@ -1,8 +1,5 @@
 # Builds by the presets of CMakePresets.json. Sourced after common.sh and packages.sh.
 
-# Clones of the project share what was compiled: their paths are cut to relative ones.
-export CCACHE_BASEDIR=$MAPDIAG_ROOT CCACHE_NOHASHDIR=1
-
 # find_clang: sets the variables that the clang preset reads.
 find_clang() {
   local version
@@ -22,6 +19,8 @@ configure_preset() {
   [ "$preset" != clang ] || find_clang
   mkdir -p "$MAPDIAG_ROOT/build"
   if command -v ccache >/dev/null; then
+    # Paths relative to the clone, so that a clone elsewhere finds what this one compiled.
+    export CCACHE_BASEDIR=$MAPDIAG_ROOT CCACHE_NOHASHDIR=1
     set -- "$@" -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache
   fi
   (cd "$MAPDIAG_ROOT" && cmake --preset "$preset" "$@") >"$log" 2>&1 || {

@@ -72,11 +72,10 @@ def flatten(suite):
             yield item
 
 
-def load_tests(words):
-    """Every test of this folder whose name holds one of the words."""
-    here = pathlib.Path(__file__).resolve().parent
+def load_tests(folder, words):
+    """Every test of the folder whose name holds one of the words."""
     loader = unittest.TestLoader()
-    tests = list(flatten(loader.discover(here, pattern="test_*.py", top_level_dir=here)))
+    tests = list(flatten(loader.discover(folder, pattern="test_*.py", top_level_dir=folder)))
     if loader.errors:
         sys.exit("\n".join(loader.errors))
     return [t for t in tests if not words or any(word in t.id() for word in words)]
@@ -87,6 +86,8 @@ def read_arguments():
     parser.add_argument("--mapdiag", required=True, type=pathlib.Path)
     parser.add_argument("--hog", required=True, type=pathlib.Path)
     parser.add_argument("--placement", choices=cgroups.ALL_PLACEMENTS)
+    parser.add_argument("--tests", type=pathlib.Path, default=pathlib.Path(__file__).parent,
+                        help="folder of the tests, if not this one")
     parser.add_argument("words", nargs="*", metavar="WORD")
     return parser.parse_args()
 
@@ -98,7 +99,7 @@ def main():
     if arguments.placement and placement != arguments.placement:
         sys.exit(f"run.py: this place is {placement}, not {arguments.placement}")
 
-    tests = load_tests(arguments.words)
+    tests = load_tests(os.fspath(arguments.tests.resolve()), arguments.words)
     here = [t for t in tests if harness.is_meant_for(t, placement)]
     print(f"end-to-end tests, placement {placement}: {len(here)} of {len(tests)}"
           " (the others belong to other placements or machines)", flush=True)
