@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "heap_command.h"
+#include "profiles/profile_commands.h"
 #include "report_command.h"
 #include "run_command.h"
 
@@ -17,6 +18,10 @@ constexpr auto kCommands = std::to_array<Command>({
     {"report", add_report_command},
     {"explain", add_explain_command},
     {"heap", add_heap_command},
+    {"top", add_top_command},
+    {"diff", add_diff_command},
+    {"flamegraph", add_flamegraph_command},
+    {"export", add_export_command},
 });
 
 bool is_command(std::string_view name) {

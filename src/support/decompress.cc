@@ -8,10 +8,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "decoder.h"
+#include "decoders/decoder.h"
 
 namespace mapdiag {
 namespace {
@@ -270,7 +271,7 @@ class InputLoader {
                 if (grown == nullptr) {
                     return std::unexpected(Error("read", stream.shown(), ENOMEM));
                 }
-                static_cast<void>(buffer.data.release());
+                std::ignore = buffer.data.release();
                 buffer.data.reset(grown);
             }
             const auto got = stream.read({buffer.data.get() + buffer.size, room - buffer.size});
