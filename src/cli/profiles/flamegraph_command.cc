@@ -41,10 +41,10 @@ std::vector<std::string> subtitles(const stacks::Profile& profile,
         lines.push_back(
             fmt::format("{} samples, compared with {}: width is now, red is a larger "
                         "share, blue a smaller one",
-                        format_weight(profile.total, profile.decimals),
-                        format_weight(before->total, before->decimals)));
+                        stacks::format_weight(profile.total, profile.decimals),
+                        stacks::format_weight(before->total, before->decimals)));
     } else {
-        lines.push_back(fmt::format("{} samples", format_weight(profile.total, profile.decimals)));
+        lines.push_back(fmt::format("{} samples", stacks::format_weight(profile.total, profile.decimals)));
     }
     for (const auto& line : filter_lines(profile)) {
         lines.push_back(line);
