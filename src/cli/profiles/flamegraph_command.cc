@@ -44,7 +44,8 @@ std::vector<std::string> subtitles(const stacks::Profile& profile,
                         stacks::format_weight(profile.total, profile.decimals),
                         stacks::format_weight(before->total, before->decimals)));
     } else {
-        lines.push_back(fmt::format("{} samples", stacks::format_weight(profile.total, profile.decimals)));
+        lines.push_back(
+            fmt::format("{} samples", stacks::format_weight(profile.total, profile.decimals)));
     }
     for (const auto& line : filter_lines(profile)) {
         lines.push_back(line);
