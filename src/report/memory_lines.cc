@@ -32,9 +32,12 @@ const char* why_no_kernel_peak(const RunRecord& record) {
 }
 
 std::string sampled_words(const RunRecord& record) {
-    return record.sampling_interval_s
-               ? fmt::format("sampled every {:.3g} ms", *record.sampling_interval_s * 1000)
-               : std::string("sampled");
+    if (!record.sampling_interval_s) {
+        return "sampled";
+    }
+    const auto seconds = *record.sampling_interval_s;
+    return seconds < 0.9995 ? fmt::format("sampled every {:.3g} ms", seconds * 1000)
+                            : fmt::format("sampled every {}", format_seconds(seconds));
 }
 
 void add_part(std::string& text, const char* name, const std::optional<std::uint64_t>& bytes,

@@ -415,6 +415,7 @@ void JobRun::Impl::make_sampler() {
     } else {
         tree_.emplace(proc_, job_->pid());
         pace.shortest = 10ms;
+        pace.apart = [this] { return tree_->spent_on_proportional(); };
         measure = [this] { return tree_->measure(job_processes(), Clock::now() - start_); };
     }
     auto sink = [this](const record::Sample& sample) {

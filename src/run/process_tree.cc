@@ -2,11 +2,15 @@
 
 #include <algorithm>
 
+#include "mapdiag/linux/clocks.h"
+
 namespace mapdiag::run {
 namespace {
 
 // A new highest sum is worth a slow reading when it is this much above the last one read.
-constexpr double kWorthReading = 1.02;
+constexpr double kWorthReading = 1.005;
+// Reading may take this share of the time gone, and a little beside.
+constexpr int kShare = 1000;
 constexpr auto kFreeOfCharge = std::chrono::milliseconds(20);
 
 }  // namespace
@@ -53,15 +57,15 @@ void ProcessTree::read_proportional(const std::vector<std::int32_t>& processes,
                                     std::uint64_t resident, std::chrono::nanoseconds elapsed) {
     const bool worth =
         static_cast<double>(resident) > kWorthReading * static_cast<double>(rss_at_pss_);
-    if (!worth || spent_on_pss_ > kFreeOfCharge + elapsed / 100) {
+    if (!worth || spent_on_pss_ > kFreeOfCharge + elapsed / kShare) {
         return;
     }
-    const auto before = std::chrono::steady_clock::now();
+    const auto before = linux_os::thread_cpu_time();
     std::uint64_t proportional = 0;
     for (const auto pid : processes) {
         proportional += proc_.proportional_bytes(pid).value_or(0);
     }
-    spent_on_pss_ += std::chrono::steady_clock::now() - before;
+    spent_on_pss_ += linux_os::thread_cpu_time() - before;
     if (proportional > 0) {
         highest_pss_ = std::max(highest_pss_.value_or(0), proportional);
         rss_at_pss_ = resident;

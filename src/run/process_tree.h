@@ -22,7 +22,7 @@ class ProcessTree {
     std::vector<std::int32_t> processes(const std::vector<std::int32_t>& adopted) const;
 
     /// One sample over these processes; `elapsed` since the job's start bounds the time spent on
-    /// proportional sets to a hundredth of it.
+    /// proportional sets to a thousandth of it.
     record::Sample measure(const std::vector<std::int32_t>& processes,
                            std::chrono::nanoseconds elapsed);
 
@@ -32,6 +32,8 @@ class ProcessTree {
     std::uint64_t highest_resident() const { return highest_rss_; }
     /// The sum of resident sets at the time of the last reading of proportional sets.
     std::uint64_t resident_at_proportional() const { return rss_at_pss_; }
+    /// Time of this thread that reading proportional sets has taken.
+    std::chrono::nanoseconds spent_on_proportional() const { return spent_on_pss_; }
 
   private:
     void read_proportional(const std::vector<std::int32_t>& processes, std::uint64_t resident,

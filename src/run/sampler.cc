@@ -51,9 +51,12 @@ nanoseconds Sampler::until_next(Clock::time_point now) const {
 }
 
 void Sampler::take(Clock::time_point now) {
-    const auto cpu_before = linux_os::thread_cpu_time();
+    const auto before = cost_so_far();
     auto sample = measure_();
-    const auto cost = linux_os::thread_cpu_time() - cpu_before;
+    const auto cost = cost_so_far() - before;
+    // The first one costs more than the others: what it calls is not in the caches yet.
+    cost_ += (cost - cost_) / (count_ < 8 ? 1 : 8);
+    spent_ += cost;
 
     sample.at_s = seconds(now - start_);
     if (sample.memory && (!highest_ || *sample.memory > highest_->memory)) {
@@ -74,9 +77,19 @@ void Sampler::take(Clock::time_point now) {
     }
     ++count_;
     last_ = now;
-    next_ = pace_.shortest
-                ? now + std::max(*pace_.shortest, from_seconds(seconds(cost) / pace_.cost_share))
-                : now + from_seconds(thinning_interval_s(sample.at_s));
+    next_ = now + (pace_.shortest ? interval(now - start_)
+                                  : from_seconds(thinning_interval_s(sample.at_s)));
+}
+
+nanoseconds Sampler::cost_so_far() const {
+    return linux_os::thread_cpu_time() - (pace_.apart ? pace_.apart() : nanoseconds(0));
+}
+
+nanoseconds Sampler::interval(nanoseconds elapsed) const {
+    const auto allowed = from_seconds(seconds(elapsed) * pace_.cost_share) + pace_.credit;
+    return spent_ < allowed
+               ? *pace_.shortest
+               : std::max(*pace_.shortest, from_seconds(seconds(cost_) / pace_.cost_share));
 }
 
 std::optional<double> Sampler::mean_interval_s() const {

@@ -23,11 +23,15 @@ double thinning_interval_s(double elapsed_s);
 /// Measures at intervals, keeps the highest sample and hands a thinned time line on.
 class Sampler {
   public:
-    /// `cost_share`: the share of one core that measuring may take. The interval grows with what
-    /// one measurement costs, from `shortest` on; without a value it is the thinning interval.
+    /// How often to measure: at `shortest` as long as measuring took no more than `credit` beside
+    /// its share of one core, then as seldom as that share allows for what one measurement costs in
+    /// the mean. Without `shortest` it is the thinning interval.
     struct Pace {
         std::optional<std::chrono::nanoseconds> shortest;
-        double cost_share = 0.004;
+        double cost_share = 0.0035;
+        std::chrono::nanoseconds credit = std::chrono::milliseconds(20);
+        /// What of the cost so far has a budget of its own.
+        std::function<std::chrono::nanoseconds()> apart = {};
     };
 
     Sampler(Measure measure, SampleSink sink, Pace pace, Clock::time_point start);
@@ -47,6 +51,8 @@ class Sampler {
 
   private:
     void take(Clock::time_point now);
+    std::chrono::nanoseconds cost_so_far() const;
+    std::chrono::nanoseconds interval(std::chrono::nanoseconds elapsed) const;
 
     Measure measure_;
     SampleSink sink_;
@@ -60,6 +66,8 @@ class Sampler {
     std::optional<record::PeakSample> highest_;
     std::optional<std::uint64_t> highest_swap_;
     std::uint64_t count_ = 0;
+    std::chrono::nanoseconds spent_{0};
+    std::chrono::nanoseconds cost_{0};
 };
 
 }  // namespace mapdiag::run

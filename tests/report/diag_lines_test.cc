@@ -143,6 +143,12 @@ TEST_CASE("a sampled figure says so, and is the first peak that a reader finds")
               "Read-only file system"));
     CHECK(has(lines, "memory: swap: not available, because the job had no cgroup of its own"));
     CHECK(first_peak(lines) == "105.0 MiB");
+
+    auto seldom = record;
+    seldom.sampling_interval_s = 5.01;
+    CHECK(has(lines_of(seldom),
+              "memory: peak at least 105.0 MiB, process tree, sampled every 5.01 s: resident set "
+              "of the job's processes (110100480 bytes)"));
 }
 
 TEST_CASE("v2 before memory.peak: the highest sample, and no number before it") {

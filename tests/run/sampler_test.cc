@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "mapdiag/linux/clocks.h"
 #include "support/catch.h"
 
 using namespace mapdiag;
@@ -45,6 +46,39 @@ TEST_CASE("frequent measuring does not lengthen the time line") {
                                     {.shortest = 10ms, .cost_share = 1});
     CHECK(measured > 500);
     CHECK(journal.size() < 110);
+}
+
+TEST_CASE("measuring is frequent at first, and then as seldom as its share of a core allows") {
+    int measured = 0;
+    // Time that another clock says was not measuring: below 0, so each one takes 1 ms more.
+    const Sampler::Pace pace = {.shortest = 10ms, .cost_share = 0.01, .credit = 20ms, .apart = [&] {
+                                    return -measured * 1ms;
+                                }};
+    const auto count = [&] {
+        ++measured;
+        return record::Sample{};
+    };
+    (void)journal_of(200ms, count, pace);
+    CHECK(measured >= 15);
+    measured = 0;
+    (void)journal_of(20s, count, pace);
+    CHECK(measured >= 100);
+    CHECK(measured <= 240);
+}
+
+TEST_CASE("what has a budget of its own does not make measuring seldom") {
+    int measured = 0;
+    const auto slow = [&] {
+        ++measured;
+        const auto end = linux_os::thread_cpu_time() + 1ms;
+        while (linux_os::thread_cpu_time() < end) {
+        }
+        return record::Sample{};
+    };
+    const auto apart = [&] { return measured * 1ms; };
+    (void)journal_of(2s, slow,
+                     {.shortest = 10ms, .cost_share = 0.1, .credit = 1ms, .apart = apart});
+    CHECK(measured > 190);
 }
 
 TEST_CASE("the highest sample is kept with its split and time") {
