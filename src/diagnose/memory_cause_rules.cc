@@ -141,7 +141,7 @@ constexpr std::array<RuleRow, 7> kRows = {{
     {{"memory-own-limit", FindingKind::cause, "memory limit",
       "SIGKILL, a memory kill in the job's own cgroup, and a hit of that cgroup's own limit (v2: "
       "local "
-      "oom; v1: failcnt or memsw.failcnt, or equal limits and a peak at them)"},
+      "oom; v1: failcnt or memsw.failcnt, or a limit of memory with swap and that group was full)"},
      own_limit},
     {{"memory-inner-limit", FindingKind::cause, "limit of an inner cgroup",
       "SIGKILL, a memory kill below the job's own cgroup, and a hit of a limit there but not of "
@@ -151,7 +151,8 @@ constexpr std::array<RuleRow, 7> kRows = {{
     {{"memory-limit-above", FindingKind::cause, "limit further up",
       "SIGKILL, a memory kill in the job's own cgroup without a hit of its own limit, and exactly "
       "one "
-      "cgroup above whose own limit was hit during the run"},
+      "cgroup above whose own limit was hit during the run (v1, a limit of memory with swap: that "
+      "was full)"},
      limit_above},
     {{"memory-machine", FindingKind::cause, "machine out of memory",
       "SIGKILL, a memory kill in the job's own cgroup, and no limit hit in any cgroup up to the "

@@ -32,12 +32,6 @@ double share_of_limit(const RunRecord& record) {
     return static_cast<double>(*record.peak) / static_cast<double>(record.limit->bytes);
 }
 
-// v1 counts in memory.failcnt only where the memory limit is the one that is hit first; where
-// memory and memory with swap have the same limit it is the other one, and failcnt stays 0.
-bool equal_swap_limit(const RunRecord& record) {
-    return record.limit && record.swap_limit && record.limit->bytes == record.swap_limit->bytes;
-}
-
 // Hits in groups that the job made below its own.
 std::uint64_t inner_hits(const Facts& facts) {
     const auto& record = facts.record();
@@ -93,6 +87,43 @@ MemoryVerdict judge_own(const Facts& facts, const std::vector<const AncestorGrou
     return {Culprit::own, nullptr, {}};
 }
 
+// Whether the job at its peak and what others had in that group at the end come up to its limit.
+bool was_full(const RunRecord& record, const AncestorGroup& group) {
+    if (!group.limit || !record.peak) {
+        return false;
+    }
+    const auto sum =
+        static_cast<double>(*record.peak) + static_cast<double>(group.usage_at_end.value_or(0));
+    return sum >= kAtLimit * static_cast<double>(*group.limit);
+}
+
+// v1 counts in memory.failcnt only where the limit of memory is the one that is hit first. Where it
+// is that of memory with swap (the two are often equal), failcnt stays 0, and Linux 6.18 no longer
+// counts memsw.failcnt either. What is left is which group was full.
+MemoryVerdict judge_uncounted(const RunRecord& record) {
+    std::vector<const AncestorGroup*> full;
+    bool own_full = share_of_limit(record) >= kAtLimit;
+    for (const auto& group : record.ancestors) {
+        if (!was_full(record, group)) {
+            continue;
+        }
+        if (is_owner_of_carried(record, group)) {
+            own_full = true;
+        } else {
+            full.push_back(&group);
+        }
+    }
+    if (own_full && full.empty()) {
+        return {Culprit::own, nullptr, {}};
+    }
+    if (!own_full && full.size() == 1) {
+        return {Culprit::above, full.front(), {}};
+    }
+    return cannot_tell(
+        fmt::format("cgroup v1 counts no hit of a limit of memory with swap, and {}",
+                    full.empty() ? "no group was seen full" : "more than one group was full"));
+}
+
 MemoryVerdict judge_above(const Facts& facts, const std::vector<const AncestorGroup*>& above) {
     const auto& record = facts.record();
     if (above.size() == 1) {
@@ -102,13 +133,8 @@ MemoryVerdict judge_above(const Facts& facts, const std::vector<const AncestorGr
         return cannot_tell(fmt::format("the limits of {} and of {} were both hit during the run",
                                        above[0]->path, above[1]->path));
     }
-    if (facts.is_v1() && equal_swap_limit(record) && share_of_limit(record) >= kAtLimit) {
-        return {Culprit::own, nullptr, {}};
-    }
-    if (facts.is_v1() && equal_swap_limit(record)) {
-        return cannot_tell(
-            "the limits of memory and of memory with swap are equal, so cgroup v1 counts no hit, "
-            "and the peak stayed below that limit");
+    if (facts.is_v1() && record.swap_limit) {
+        return judge_uncounted(record);
     }
     if (!record.sees_root.value_or(false)) {
         return cannot_tell(

@@ -212,11 +212,25 @@ void record_limits(record::RunRecord& record, const Place& place) {
     record.swap_limit = limit(place.limits.swap, carried);
 }
 
+namespace {
+
+// What others than the job have charged to a group above it.
+std::optional<std::uint64_t> use_by_others(const std::string& folder, const Place& place) {
+    const auto all = linux_os::read_group_usage(folder, place.version);
+    if (!all || !place.group) {
+        return all;
+    }
+    const auto own = place.group->usage();
+    return own ? std::optional(*all - std::min(*all, *own)) : std::nullopt;
+}
+
+}  // namespace
+
 void record_surroundings(record::RunRecord& record, const Place& place,
                          std::optional<std::uint64_t> machine_kills_at_start) {
     for (const auto& above : place.above) {
         record.ancestors.push_back(
-            {above.folder, above.limit, linux_os::read_group_usage(above.folder, place.version),
+            {above.folder, above.limit, use_by_others(above.folder, place),
              difference(linux_os::read_local_events(above.folder, place.version), above.at_start)});
     }
     record.sees_root = place.sees_root;

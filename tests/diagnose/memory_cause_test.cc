@@ -64,7 +64,46 @@ TEST_CASE("v1: failcnt stays 0 where the limits of memory and swap are equal") {
     }
     SECTION("a peak far below that limit leaves it open") {
         builder.with_peak(100 * kMiB);
-        CHECK(cause_id(builder.build()) == "memory-unknown-limit");
+        CHECK(cause_text(builder.build()) ==
+              "killed by the kernel's memory killer (SIGKILL, 1 memory kill) can't tell at whose "
+              "limit, because cgroup v1 counts no hit of a limit of memory with swap, and no group "
+              "was seen full (peak 100.0 MiB)");
+    }
+    const auto with_above = [&](const char* path, std::uint64_t limit, std::uint64_t others) {
+        builder.with_above({path, limit, others, v1_events(0, 0)});
+    };
+    SECTION("what others had of the limit that was carried over counts, too") {
+        builder.with_peak(230 * kMiB);
+        with_above("/sys/fs/cgroup/memory/a", 256 * kMiB, 24 * kMiB);
+        CHECK(cause_id(builder.build()) == "memory-own-limit");
+    }
+    SECTION("a group further up that was full is the one") {
+        builder.with_peak(200 * kMiB);
+        with_above("/sys/fs/cgroup/memory/a", 256 * kMiB, 1 * kMiB);
+        with_above("/sys/fs/cgroup/memory", 300 * kMiB, 98 * kMiB);
+        CHECK(cause_text(builder.build()) ==
+              "killed by the kernel's memory killer (SIGKILL, 1 memory kill) at the limit of 300.0 "
+              "MiB that /sys/fs/cgroup/memory sets, further up than the job's own cgroup; others "
+              "in that cgroup used about 100.0 MiB (peak 200.0 MiB)");
+    }
+    SECTION("two full groups leave it open") {
+        with_above("/sys/fs/cgroup/memory", 258 * kMiB, 1 * kMiB);
+        CHECK(cause_text(builder.build()).contains("and more than one group was full"));
+    }
+}
+
+TEST_CASE("v1: a limit of memory with swap further up than that of memory leaves no counter") {
+    auto builder = v1_killed(v1_events(0, 1));
+    builder.with_peak(100 * kMiB);
+    builder.with([](RunRecord& r) {
+        r.sees_root = true;
+        r.swap_limit = Reading<Limit>::of({300 * kMiB, "/sys/fs/cgroup/memory", false}, "");
+    });
+    CHECK(cause_id(builder.build()) == "memory-unknown-limit");
+    SECTION("without any such limit nothing was hit, so the machine was full") {
+        builder.with(
+            [](RunRecord& r) { r.swap_limit = Reading<Limit>::unavailable("no limit is set"); });
+        CHECK(cause_id(builder.build()) == "memory-machine");
     }
 }
 

@@ -156,6 +156,14 @@ TEST_CASE("counters of groups above are differences, and a counter that is not t
     CHECK(record.ancestors[0].usage_at_end == 1000U);
     CHECK(!record.ancestors[1].local.max);
     CHECK(record.machine_oom_kills.reason() == "/proc/vmstat has no oom_kill counter");
+
+    // What is the job's own is no use by others.
+    auto group = std::make_unique<FakeGroup>();
+    group->usage_value = 400;
+    place.group = std::move(group);
+    record.ancestors.clear();
+    record_surroundings(record, place, std::nullopt);
+    CHECK(record.ancestors[0].usage_at_end == 600U);
 }
 
 TEST_CASE("a process tree tells a sampled sum and why the rest can't be had") {

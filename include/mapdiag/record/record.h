@@ -84,8 +84,8 @@ struct Limit {
     bool carried = false;  ///< set on the job's own group by mapdiag, with the owner's value
 };
 
-/// One cgroup above the job's: its limit, its use at the end, and what happened in it during the
-/// run (local counters: events in its sub-groups are not in them).
+/// One cgroup above the job's: its limit, others' use at the end, and what happened in it during
+/// the run (local counters: events in its sub-groups are not in them).
 struct AncestorGroup {
     std::string path;
     std::optional<std::uint64_t> limit;
