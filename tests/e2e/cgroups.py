@@ -101,6 +101,22 @@ class Group:
             if swap.exists():
                 swap.write_text("0")
 
+    def limit_swap(self, mib):
+        """Sets the limit of swap (v2), or of memory and swap together (v1); False: not accounted."""
+        name = "memory.memsw.limit_in_bytes" if self.version == 1 else "memory.swap.max"
+        if not (self.path / name).exists():
+            return False
+        (self.path / name).write_text(str(mib * MIB))
+        return True
+
+    def make_below(self, name):
+        """A group below this one."""
+        if self.version == 2:
+            (self.path / "cgroup.subtree_control").write_text("+memory")
+        path = self.path / name
+        path.mkdir()
+        return Group(self.version, path)
+
     def enter(self):
         """Moves the calling process into the group: for a child before it starts its program."""
         # v1: writing to cgroup.procs waits for RCU, to tasks it does not.

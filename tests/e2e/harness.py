@@ -4,6 +4,7 @@ A test is a method of a MapdiagTest. Without a word it runs in every placement (
 @placements(...) above the method or the class names the only ones that it makes sense in.
 """
 
+import json
 import os
 import pathlib
 import select
@@ -177,9 +178,17 @@ class MapdiagTest(unittest.TestCase):
         self._groups.append(group)
         return group
 
-    def hog(self, mib, hold=0.0, children=0, status=0):
-        """The command of a program that touches `mib` MiB, and its children each as much."""
-        return [self.hog_path, str(mib), str(hold), str(children), str(status)]
+    def inner_group(self, outer, mib=None):
+        """A group below a group of the test's, which then holds no process itself; with a limit."""
+        group = outer.make_below(f"inner{len(self._groups)}")
+        self._groups.append(group)
+        if mib:
+            group.limit(mib)
+        return group
+
+    def hog(self, mib, hold=0.0, children=0, status=0, how="own"):
+        """The command of a program that touches `mib` MiB, see hog.c."""
+        return [self.hog_path, *map(str, (mib, hold, children, status, how))]
 
     def probe(self, *words):
         """The command of a job that tells what reaches it, see probe.c."""
@@ -194,6 +203,12 @@ class MapdiagTest(unittest.TestCase):
         prefix = f"[diag {entity}] ".encode()
         return [line[len(prefix):].decode(errors="replace")
                 for line in self.log(entity).splitlines() if line.startswith(prefix)]
+
+    def journal(self, kind, entity="E"):
+        """The lines of that type in an entity's journal; a last line that is not whole is left out."""
+        text = (self.folder / "logs" / f"{entity}.diag.jsonl").read_text()
+        lines = [json.loads(line) for line in text[:text.rfind("\n") + 1].splitlines()]
+        return [line for line in lines if line["type"] == kind]
 
     def marked_processes(self):
         """The process ids of everything that this test started and that still runs."""
