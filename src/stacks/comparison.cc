@@ -90,7 +90,8 @@ Result<Comparison> compare(const Profile& before, const Profile& after,
                            "the counts are too large for the decimals of the other one"));
     }
     std::vector<Candidate> changed;
-    const Candidate* grown = nullptr;
+    std::string grown_most;
+    Wide most_growth = 0;
     for (std::size_t group = 0; group < grouping_after.labels.size(); ++group) {
         ComparedRow row{.label = grouping_after.labels[group],
                         .self_before = at(weights_before.self, group),
@@ -107,6 +108,13 @@ Result<Comparison> compare(const Profile& before, const Profile& after,
             .row = std::move(row),
             .share = pair_of(first, comparison.total_before, second, comparison.total_after),
             .count_change = first > second ? first - second : second - first};
+        // A share may grow where the count stays, because the whole shrank.
+        const auto growth = candidate.share.grew ? candidate.share.change : 0;
+        if (growth > most_growth ||
+            (growth > 0 && growth == most_growth && candidate.row.label < grown_most)) {
+            most_growth = growth;
+            grown_most = candidate.row.label;
+        }
         const bool same =
             options.counts ? candidate.count_change == 0 : candidate.share.change == 0;
         if (same) {
@@ -125,18 +133,10 @@ Result<Comparison> compare(const Profile& before, const Profile& after,
         }
         return a.row.label < b.row.label;
     });
-    for (const auto& candidate : changed) {
-        if (candidate.share.grew &&
-            (grown == nullptr || candidate.share.change > grown->share.change)) {
-            grown = &candidate;
-        }
-    }
-    if (grown != nullptr) {
-        comparison.grown_most = grown->row.label;
-        comparison.most_growth = static_cast<double>(
-            static_cast<long double>(grown->share.change) * 100 /
-            static_cast<long double>(product(comparison.total_before, comparison.total_after)));
-    }
+    comparison.grown_most = std::move(grown_most);
+    comparison.most_growth = static_cast<double>(
+        static_cast<long double>(most_growth) * 100 /
+        static_cast<long double>(product(comparison.total_before, comparison.total_after)));
     for (auto& candidate : changed) {
         if (options.limit == 0 || comparison.rows.size() < options.limit) {
             comparison.rows.push_back(std::move(candidate.row));

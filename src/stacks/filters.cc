@@ -221,12 +221,18 @@ Result<void> apply_filters(Profile& profile, const Filters& filters) {
 }
 
 std::string describe(const FilterEffect& effect, const Profile& profile) {
-    if (effect.filter == "--include" || effect.filter == "--exclude" || effect.filter == "--root") {
-        return fmt::format("{} left out {} samples in {} stacks", effect.filter,
-                           format_weight(effect.removed, profile.decimals), effect.stacks);
+    const auto left_out = fmt::format("{} left out {} in {}", effect.filter,
+                                      samples_text(effect.removed, profile.decimals),
+                                      counted(effect.stacks, "stack"));
+    if (effect.filter == "--include" || effect.filter == "--exclude") {
+        return left_out;
     }
-    return fmt::format("{} {} {} frames", effect.filter,
-                       effect.filter == "--merge-processes" ? "renamed" : "dropped", effect.frames);
+    const auto frames = counted(effect.frames, "frame");
+    if (effect.filter == "--root") {
+        return fmt::format("{}, and {} above it in the others", left_out, frames);
+    }
+    return fmt::format("{} {} {}", effect.filter,
+                       effect.filter == "--merge-processes" ? "renamed" : "dropped", frames);
 }
 
 }  // namespace mapdiag::stacks

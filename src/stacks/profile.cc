@@ -27,6 +27,18 @@ std::string format_weight(Weight weight, unsigned decimals) {
     return digits;
 }
 
+std::string counted(std::string_view number, std::string_view thing) {
+    return fmt::format("{} {}{}", number, thing, number == "1" ? "" : "s");
+}
+
+std::string counted(std::uint64_t number, std::string_view thing) {
+    return counted(std::to_string(number), thing);
+}
+
+std::string samples_text(Weight weight, unsigned decimals) {
+    return counted(format_weight(weight, decimals), "sample");
+}
+
 std::string format_percent(Weight part, Weight whole) {
     if (whole == 0) {
         return "0.00";

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mapdiag/stacks/frame_table.h"
@@ -64,6 +65,12 @@ struct Profile {
 
 /// A weight in decimal digits, with a fraction where the profile has one: "12", "1.5".
 std::string format_weight(Weight weight, unsigned decimals);
+
+/// A number and what it counts: "1 stack", "2.5 samples".
+std::string counted(std::string_view number, std::string_view thing);
+std::string counted(std::uint64_t number, std::string_view thing);
+/// A weight of samples in words: "12 samples".
+std::string samples_text(Weight weight, unsigned decimals);
 
 /// A share for columns, of two decimals, rounded half up and computed exactly: "12.34".
 std::string format_percent(Weight part, Weight whole);

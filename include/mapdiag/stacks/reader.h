@@ -22,6 +22,7 @@ enum class Problem {
     one_count_of_two,
     open_command_line,
     cut_short,
+    too_long,
 };
 
 /// The reason in words, for a person: "there is no count at its end".
@@ -42,9 +43,14 @@ struct FileNotes {
     std::map<Problem, std::uint64_t> bad;  ///< how many of each kind
     Weight negative = 0;          ///< what refused negative counts add up to, at most 2^64-1
     std::uint64_t rounded = 0;    ///< counts with more decimals than are kept
-    bool two_counts = false;      ///< every line has two counts and the second one was taken
+    bool two_counts = false;    ///< every line has two counts, of which the second was taken
+    bool first_of_two = false;  ///< or, as asked for, the first
     std::optional<Error> damage;  ///< packed data that ended early
 };
+
+/// A line is held in memory as a whole, so there is an end to what packed data can make of it.
+inline constexpr std::size_t kLongestLine = 3ULL << 29U;
+inline constexpr std::size_t kMergeFrom = 1U << 21U;
 
 struct ReadOptions {
     bool strict = false;  ///< any bad line is an error
@@ -53,6 +59,8 @@ struct ReadOptions {
     bool first_of_two_counts = false;  ///< takes the first count of a differential file
     unsigned threads = 0;              ///< 0: as many as the machine has, at most four
     std::size_t block_size = 1U << 20;
+    std::size_t longest_line = kLongestLine;
+    std::size_t merge_from = kMergeFrom;  ///< stacks of a thread from which equal ones are merged
 };
 
 struct Read {

@@ -39,16 +39,20 @@ std::vector<std::string> subtitles(const stacks::Profile& profile,
     std::vector<std::string> lines;
     if (before) {
         lines.push_back(
-            fmt::format("{} samples, compared with {}: width is now, red is a larger "
-                        "share, blue a smaller one",
-                        stacks::format_weight(profile.total, profile.decimals),
+            fmt::format("{}, compared with {}: width is now, red is a larger share, blue a "
+                        "smaller one",
+                        stacks::samples_text(profile.total, profile.decimals),
                         stacks::format_weight(before->total, before->decimals)));
     } else {
-        lines.push_back(
-            fmt::format("{} samples", stacks::format_weight(profile.total, profile.decimals)));
+        lines.push_back(stacks::samples_text(profile.total, profile.decimals));
     }
     for (const auto& line : filter_lines(profile)) {
         lines.push_back(line);
+    }
+    if (before) {
+        for (const auto& line : filter_lines(*before)) {
+            lines.push_back("before: " + line);
+        }
     }
     return lines;
 }

@@ -74,8 +74,9 @@ class Table {
         auto used = cells.size();
         std::string drawn;
         if (options_.bars) {
-            drawn = row.bar.empty() ? std::string(kBar, ' ') : row.bar;
-            drawn = painted(drawn, "33", options_.colour) + "  ";
+            drawn = row.bar.empty() ? std::string(kBar, ' ')
+                                    : painted(row.bar, "33", options_.colour);
+            drawn += "  ";
             used += kBar + 2;
         }
         auto label = printable(row.label);
@@ -216,8 +217,8 @@ class DiffTable {
 
 std::string top_table(const Ranking& ranking, const Profile& profile, const RankOptions& ranked,
                       const TableOptions& options) {
-    auto out = fmt::format("{} samples in {} stacks\n",
-                           format_weight(profile.total, profile.decimals), profile.stack_count());
+    auto out = fmt::format("{} in {}\n", samples_text(profile.total, profile.decimals),
+                           counted(profile.stack_count(), "stack"));
     for (const auto& effect : profile.effects) {
         out += describe(effect, profile) + '\n';
     }
@@ -234,9 +235,9 @@ std::string top_table(const Ranking& ranking, const Profile& profile, const Rank
 std::string diff_table(const Comparison& comparison, const CompareOptions& compared,
                        const DiffNames& names, const TableOptions& options) {
     auto out = fmt::format(
-        "before: {} samples in {}\nafter:  {} samples in {}\n",
-        format_weight(comparison.total_before, comparison.decimals), printable(names.before),
-        format_weight(comparison.total_after, comparison.decimals), printable(names.after));
+        "before: {} in {}\nafter:  {} in {}\n",
+        samples_text(comparison.total_before, comparison.decimals), printable(names.before),
+        samples_text(comparison.total_after, comparison.decimals), printable(names.after));
     for (const auto& filter : names.filters) {
         out += filter + '\n';
     }

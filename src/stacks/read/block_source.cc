@@ -60,10 +60,11 @@ Result<bool> BlockSource::next(Block& block) {
 }
 
 Result<bool> BlockSource::fill(Block& block) {
-    auto wanted = std::max(block_size_, carried_.size * 2);
+    auto wanted = std::max(limits_.size, carried_.size * 2);
     if (auto done = reserve(block.bytes, wanted, stream_.shown()); !done) {
         return std::unexpected(done.error());
     }
+    block.too_long = false;
     block.used = carried_.size;
     if (carried_.size > 0) {
         std::memcpy(block.bytes.data.get(), carried_.data.get(), carried_.size);
@@ -88,21 +89,56 @@ Result<bool> BlockSource::fill(Block& block) {
         if (end > 0) {
             break;
         }
-        wanted *= 2;
+        if (wanted >= limits_.longest_line) {
+            return skip_line(block);
+        }
+        wanted = std::min(wanted * 2, limits_.longest_line);
         if (auto done = reserve(block.bytes, wanted, stream_.shown()); !done) {
             return std::unexpected(done.error());
         }
     }
-    if (const auto left = block.used - end; left > 0) {
-        if (auto done = reserve(carried_, left, stream_.shown()); !done) {
-            return std::unexpected(done.error());
-        }
-        std::memcpy(carried_.data.get(), block.bytes.data.get() + end, left);
+    if (auto done = carry(block.text().substr(end)); !done) {
+        return std::unexpected(done.error());
     }
     block.used = end;
     block.sequence = sequence_++;
     block.last = at_end_;
     return true;
+}
+
+Result<bool> BlockSource::skip_line(Block& block) {
+    block.used = 0;
+    block.too_long = true;
+    while (!at_end_) {
+        const auto got =
+            stream_.read({block.bytes.data.get(), std::min(block.bytes.size, limits_.size)});
+        if (!got) {
+            return std::unexpected(got.error());
+        }
+        at_end_ = *got == 0;
+        const std::string_view text(block.bytes.data.get(), *got);
+        if (const auto end = text.find('\n'); end != std::string_view::npos) {
+            if (auto done = carry(text.substr(end + 1)); !done) {
+                return std::unexpected(done.error());
+            }
+            break;
+        }
+    }
+    block.sequence = sequence_++;
+    block.last = at_end_;
+    return true;
+}
+
+// Keeps what the next piece begins with.
+Result<void> BlockSource::carry(std::string_view rest) {
+    if (rest.empty()) {
+        return {};
+    }
+    if (auto done = reserve(carried_, rest.size(), stream_.shown()); !done) {
+        return done;
+    }
+    std::memcpy(carried_.data.get(), rest.data(), rest.size());
+    return {};
 }
 
 }  // namespace mapdiag::stacks

@@ -17,6 +17,7 @@ struct Block {
     std::size_t used = 0;
     std::uint64_t sequence = 0;  ///< 0 and up in the order of the file
     bool last = false;           ///< the file ends with it
+    bool too_long = false;       ///< stands for a line that was skipped: it has no text
 
     std::string_view text() const { return {bytes.data.get(), used}; }
 };
@@ -26,8 +27,12 @@ struct Block {
 /// it.
 class BlockSource {
   public:
-    BlockSource(InputStream stream, std::size_t block_size)
-        : stream_(std::move(stream)), block_size_(block_size) {}
+    struct Limits {
+        std::size_t size = 0;          ///< of a piece, where no line is longer
+        std::size_t longest_line = 0;  ///< longer ones are skipped
+    };
+    BlockSource(InputStream stream, const Limits& limits)
+        : stream_(std::move(stream)), limits_(limits) {}
 
     /// Fills `block` with the next piece, reusing its buffer. False at the end.
     Result<bool> next(Block& block);
@@ -36,10 +41,12 @@ class BlockSource {
 
   private:
     Result<bool> fill(Block& block);
+    Result<bool> skip_line(Block& block);
+    Result<void> carry(std::string_view rest);
 
     std::mutex mutex_;
     InputStream stream_;
-    std::size_t block_size_;
+    Limits limits_;
     OwnedBytes carried_;  ///< the start of a record that the block before did not hold whole
     std::uint64_t sequence_ = 0;
     bool at_end_ = false;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "merge.h"
 #include "record.h"
 
 namespace mapdiag::stacks {
@@ -13,6 +14,12 @@ namespace {
 Weight add_at_most(Weight a, Weight b) {
     Weight sum = 0;
     return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<Weight>::max() : sum;
+}
+
+// A frame of blanks only is as nameless as an empty one.
+bool is_blank(std::string_view frame) {
+    return (frame.front() == ' ' || frame.front() == '\t') &&
+           frame.find_first_not_of(" \t") == std::string_view::npos;
 }
 
 }  // namespace
@@ -40,6 +47,22 @@ void Parser::parse(std::string_view block, std::uint64_t sequence, const LineFor
         block.remove_prefix(std::min(length + 1, block.size()));
     }
     notes_.blocks.push_back(std::move(notes));
+    if (part.stacks.size() >= merge_from) {
+        merge_equal();
+    }
+}
+
+void Parser::skip_line(std::uint64_t sequence) {
+    BlockNotes notes{.sequence = sequence, .lines = 1};
+    note_bad(Problem::too_long, 1, notes);
+    notes_.blocks.push_back(std::move(notes));
+}
+
+// A profiler that writes a line a sample repeats few stacks millions of times.
+void Parser::merge_equal() {
+    const auto carried = merge_equal_stacks(part, fractions);
+    fits_ = !__builtin_add_overflow(total, carried, &total) && fits_;
+    merge_from = std::max(merge_from, part.stacks.size() * 2);
 }
 
 void Parser::parse_line(std::string_view text, const LineFormat& format, BlockNotes& block) {
@@ -67,6 +90,9 @@ void Parser::add_stack(std::string_view stack, const Count& count) {
         part.frames.push_back(table.intern(kNoFrames));
     }
     if (count.millionths > 0) {
+        while (count.millionths % finest != 0) {
+            finest /= 10;
+        }
         fractions.push_back({.stack = part.stacks.size(), .millionths = count.millionths});
     }
     notes_.rounded += count.rounded ? 1 : 0;
@@ -93,7 +119,7 @@ void Parser::add_frames(std::string_view stack) {
         if (stop == nullptr) {
             stop = end;
         }
-        if (stop > at) {
+        if (stop > at && !is_blank({at, static_cast<std::size_t>(stop - at)})) {
             part.frames.push_back(table.intern({at, static_cast<std::size_t>(stop - at)}));
         }
         at = stop + 1;

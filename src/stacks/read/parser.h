@@ -8,17 +8,12 @@
 #include "line.h"
 #include "mapdiag/stacks/profile.h"
 #include "mapdiag/stacks/reader.h"
+#include "merge.h"
 
 namespace mapdiag::stacks {
 
 /// How many bad lines are kept with number and reason.
 inline constexpr std::size_t kFirstBadLines = 5;
-
-/// A stack whose count has a fraction.
-struct Fraction {
-    std::uint64_t stack = 0;  ///< index within the part
-    std::uint32_t millionths = 0;
-};
 
 /// What one thread found in one file. Line numbers are still relative to the block.
 struct BlockNotes {
@@ -48,6 +43,9 @@ class Parser {
     void parse(std::string_view block, std::uint64_t sequence, const LineFormat& format,
                bool cut_short);
 
+    /// Notes a line that was not even held.
+    void skip_line(std::uint64_t sequence);
+
     /// Hands over what was noted since the last call: the notes of one file.
     ParserNotes take_notes();
     /// False when the counts of this thread alone were more than 2^64-1.
@@ -56,12 +54,15 @@ class Parser {
     FrameTable table;
     StackPart part;
     std::vector<Fraction> fractions;
-    Weight total = 0;
+    Weight total = 0;                ///< of the whole parts of the counts
+    std::uint32_t finest = 1000000;  ///< millionths in the smallest unit that any count needs
+    std::size_t merge_from = kMergeFrom;
 
   private:
     void parse_line(std::string_view text, const LineFormat& format, BlockNotes& block);
     void add_stack(std::string_view stack, const Count& count);
     void add_frames(std::string_view stack);
+    void merge_equal();
     void note_bad(Problem problem, std::uint64_t line, BlockNotes& block);
 
     ParserNotes notes_;

@@ -31,6 +31,9 @@ class Reader {
     explicit Reader(const ReadOptions& options) : options_(options) {
         const auto machine = std::max(1U, std::thread::hardware_concurrency());
         parsers_.resize(options.threads > 0 ? options.threads : std::min(machine, kMostThreads));
+        for (auto& parser : parsers_) {
+            parser.merge_from = options.merge_from;
+        }
     }
 
     Result<FileNotes> read_file(const std::string& path) {
@@ -38,7 +41,8 @@ class Reader {
         if (!stream) {
             return std::unexpected(stream.error());
         }
-        BlockSource source(std::move(*stream), options_.block_size);
+        BlockSource source(std::move(*stream),
+                           {.size = options_.block_size, .longest_line = options_.longest_line});
         LineFormat format{.columns = 1, .first_of_two = options_.first_of_two_counts};
         if (auto parsed = parse_all(source, format); !parsed) {
             return std::unexpected(parsed.error());
@@ -46,6 +50,7 @@ class Reader {
         auto notes = collect_notes();
         notes.shown = source.stream().shown();
         notes.two_counts = format.columns == 2;
+        notes.first_of_two = format.first_of_two;
         notes.damage = source.stream().damage();
         return check(std::move(notes));
     }
@@ -70,6 +75,9 @@ class Reader {
         }
         if (profile.total == 0) {
             return std::unexpected(not_folded(on, "all counts are 0"));
+        }
+        if (stacks_read_ >= options_.merge_from) {
+            merge_parts(profile);
         }
         normalise_frames(profile, options_.keep_command_lines);
         return profile;
@@ -123,7 +131,11 @@ class Reader {
     static void parse(Parser& parser, const Block& block, std::size_t skip,
                       const BlockSource& source, const LineFormat& format) {
         const bool cut_short = block.last && source.stream().damage().has_value();
-        parser.parse(block.text().substr(skip), block.sequence, format, cut_short);
+        if (block.too_long) {
+            parser.skip_line(block.sequence);
+        } else {
+            parser.parse(block.text().substr(skip), block.sequence, format, cut_short);
+        }
     }
 
     FileNotes collect_notes() {
@@ -142,6 +154,7 @@ class Reader {
             }
             std::ranges::move(part.blocks, std::back_inserter(blocks));
         }
+        stacks_read_ += notes.stacks;
         std::ranges::sort(blocks, {}, &BlockNotes::sequence);
         for (const auto& block : blocks) {
             for (const auto& bad : block.first_bad) {
@@ -178,10 +191,10 @@ class Reader {
             return "it is empty: the profiler took no samples, or wrote nothing";
         }
         if (notes.bad_count == 0) {
-            return fmt::format("none of its {} lines is a stack", notes.lines);
+            return fmt::format("none of its lines ({}) is a stack", notes.lines);
         }
         const auto& first = notes.first_bad.front();
-        return fmt::format("none of its {} lines is a folded stack with a count; line {}: {}",
+        return fmt::format("none of its lines ({}) is a folded stack with a count; line {}: {}",
                            notes.lines, first.number, problem_text(first.problem));
     }
 
@@ -189,11 +202,7 @@ class Reader {
     Result<void> scale_fractions(unsigned& decimals, const std::string& on) {
         std::uint32_t finest = 1000000;
         for (const auto& parser : parsers_) {
-            for (const auto& fraction : parser.fractions) {
-                while (fraction.millionths % finest != 0) {
-                    finest /= 10;
-                }
-            }
+            finest = std::min(finest, parser.finest);
         }
         if (finest == 1000000) {
             return {};
@@ -216,10 +225,10 @@ class Reader {
                 fits = !__builtin_add_overflow(total, weight, &total) && fits;
             }
             if (!fits) {
-                return std::unexpected(Error::because(
-                    "add up", on,
-                    fmt::format("the counts are too large to be added with {} decimals",
-                                decimals)));
+                return std::unexpected(
+                    Error::because("add up", on,
+                                   fmt::format("the counts are too large to be added with {}",
+                                               counted(decimals, "decimal"))));
             }
             parser.total = total;
         }
@@ -237,8 +246,27 @@ class Reader {
         parser.table = {};
     }
 
+    // A thread may have merged its own stacks by now. Which ones it had is a matter of chance, so
+    // all are merged then: what is counted in stacks must not depend on that.
+    static void merge_parts(Profile& profile) {
+        auto& all = profile.parts.front();
+        for (std::size_t i = 1; i < profile.parts.size(); ++i) {
+            const auto& part = profile.parts[i];
+            const auto before = all.frames.size();
+            all.frames.insert(all.frames.end(), part.frames.begin(), part.frames.end());
+            for (const auto& stack : part.stacks) {
+                all.stacks.push_back({.end = before + stack.end, .weight = stack.weight});
+            }
+            profile.parts[i] = {};
+        }
+        profile.parts.resize(1);
+        std::vector<Fraction> none;
+        merge_equal_stacks(all, none);
+    }
+
     const ReadOptions& options_;
     std::deque<Parser> parsers_;
+    std::uint64_t stacks_read_ = 0;
 };
 
 }  // namespace
@@ -264,6 +292,8 @@ std::string_view problem_text(Problem problem) {
             return "the quote of its process frame is never closed";
         case Problem::cut_short:
             return "the data ends within it, so its count can't be known";
+        case Problem::too_long:
+            return "it is longer than 1.5 GiB";
     }
     return "it can't be read";
 }
@@ -288,19 +318,29 @@ Result<Read> read_profile(const std::vector<std::string>& paths, const ReadOptio
     return read;
 }
 
+namespace {
+
+std::string weight_left_out(const FileNotes& notes) {
+    const auto negative = notes.bad.find(Problem::negative_count);
+    if (negative == notes.bad.end()) {
+        return "what they weigh is not known";
+    }
+    const auto refused = fmt::format("their negative counts are -{} together", notes.negative);
+    return negative->second == notes.bad_count ? refused
+                                               : refused + ", what the others weigh is not known";
+}
+
+}  // namespace
+
 std::vector<std::string> describe(const FileNotes& notes) {
     std::vector<std::string> lines;
     if (notes.damage) {
         lines.push_back(notes.damage->text());
     }
     if (notes.bad_count > 0) {
-        const auto refused =
-            notes.bad.contains(Problem::negative_count)
-                ? fmt::format("refused negative counts: -{} in all; ", notes.negative)
-                : std::string();
-        lines.push_back(fmt::format(
-            "{}: {} of {} lines left out, {} used; {}what the others weigh is not known",
-            notes.shown, notes.bad_count, notes.lines, notes.stacks, refused));
+        lines.push_back(fmt::format("{}: {} of {} left out, {} used; {}", notes.shown,
+                                    notes.bad_count, counted(notes.lines, "line"), notes.stacks,
+                                    weight_left_out(notes)));
         for (const auto& bad : notes.first_bad) {
             lines.push_back(
                 fmt::format("{}:{}: {}", notes.shown, bad.number, problem_text(bad.problem)));
@@ -311,12 +351,13 @@ std::vector<std::string> describe(const FileNotes& notes) {
         }
     }
     if (notes.two_counts) {
-        lines.push_back(fmt::format(
-            "{}: every line has two counts (before and after); the second is used", notes.shown));
+        lines.push_back(
+            fmt::format("{}: every line has two counts (before and after); the {} is used",
+                        notes.shown, notes.first_of_two ? "first" : "second"));
     }
     if (notes.rounded > 0) {
-        lines.push_back(fmt::format("{}: {} counts rounded to {} decimals", notes.shown,
-                                    notes.rounded, kMostDecimals));
+        lines.push_back(fmt::format("{}: {} rounded to {} decimals", notes.shown,
+                                    counted(notes.rounded, "count"), kMostDecimals));
     }
     return lines;
 }
