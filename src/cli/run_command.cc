@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "containment_options.h"
 #include "mapdiag/diagnose/diagnose.h"
 #include "mapdiag/report/diag_lines.h"
 #include "mapdiag/run/job_run.h"
@@ -52,6 +53,7 @@ std::shared_ptr<RunFlags> add_options(CLI::App& app) {
     command->add_flag("--quiet", options->quiet, "Do not repeat the [diag] lines on stderr");
     command->add_flag("--profile", options->profile, "On, whatever DM_MAP_PROFILE says");
     command->add_flag("--no-profile", options->no_profile, "Off, whatever else says on");
+    add_containment_options(*command, *options);
     add_profiler_options(*command, flags->profiler);
     return flags;
 }
@@ -119,6 +121,26 @@ void tell(run::JobRun& job, run::RunOutcome outcome) {
     job.write_lines(report::diag_lines(outcome.record, findings));
 }
 
+// Without a diagnosis only what mapdiag was asked to do is worth a line.
+void tell_without_diagnosis(const run::RunPlan& plan, const run::RunOutcome& outcome) {
+    const auto& record = outcome.record;
+    if (!record.log.failure.empty()) {
+        say_warning(record.log.failure);
+    }
+    if (!plan.containment.any() || std::holds_alternative<record::NotStarted>(record.ending)) {
+        return;
+    }
+    for (const auto& trouble : record.troubles) {
+        say_warning(trouble);
+    }
+    const bool memory_kill = record.events && record.events->oom_kill.value_or(0) > 0;
+    if (record.timed_out || memory_kill) {
+        say_warning(diagnose::diagnose(record, outcome.samples).front().text);
+    }
+}
+
+constexpr int kTimedOut = 124;  ///< as timeout(1)
+
 int start(const run::RunPlan& plan, const ProfilerFlags& profiler) {
     if (plan.warning && !plan.quiet) {
         say_warning(*plan.warning);
@@ -132,15 +154,16 @@ int start(const run::RunPlan& plan, const ProfilerFlags& profiler) {
                            report::wrapper_killed_line(plan.entity.display), MAPDIAG_VERSION});
     auto outcome = job.execute();
     const auto ending = outcome.record.ending;
+    const bool timed_out = outcome.record.timed_out;
     if (const auto* not_started = std::get_if<record::NotStarted>(&ending)) {
         say_error(not_started->reason);
     }
     if (plan.mode == run::Mode::on) {
         tell(job, std::move(outcome));
-    } else if (!outcome.record.log.failure.empty()) {
-        say_warning(outcome.record.log.failure);
+    } else if (!plan.quiet) {
+        tell_without_diagnosis(plan, outcome);
     }
-    return job.leave_as(ending);
+    return timed_out ? kTimedOut : job.leave_as(ending);
 }
 
 }  // namespace

@@ -37,6 +37,15 @@ std::uint64_t rounded_up(double bytes) {
     return static_cast<std::uint64_t>(std::ceil(bytes / unit) * unit);
 }
 
+// Where the limit can be raised: "the memory limit of /a/b", "--memory-limit".
+std::string name_of_limit(const RunRecord& record) {
+    if (!record.limit) {
+        return "the memory limit of its cgroup";
+    }
+    const bool ours = !record.limit->carried && record.held_to.memory == record.limit->bytes;
+    return ours ? "--memory-limit" : "the memory limit of " + record.limit->owner;
+}
+
 std::optional<Finding> raise_limit(const Facts& facts) {
     const auto& record = facts.record();
     const auto verdict = judge_memory(facts);
@@ -44,16 +53,14 @@ std::optional<Finding> raise_limit(const Facts& facts) {
         return std::nullopt;
     }
     const bool above = verdict.culprit == Culprit::above;
-    const auto owner = above ? verdict.above->path
-                             : (record.limit ? record.limit->owner : std::string("its cgroup"));
+    const auto name = above ? "the memory limit of " + verdict.above->path : name_of_limit(record);
     const auto bytes = above ? verdict.above->limit
                              : (record.limit ? std::optional(record.limit->bytes) : std::nullopt);
     const auto over = bytes ? fmt::format(" above {}", format_bytes(*bytes)) : std::string();
-    return said(
-        fmt::format("raise the memory limit of {}{} (how much it needs is not known: it was killed "
-                    "on the way up), {}or {}",
-                    owner, over, above ? "run fewer jobs in it at once, " : "", kLessMemory),
-        memory_proofs(facts, verdict));
+    return said(fmt::format("raise {}{} (how much it needs is not known: it was killed "
+                            "on the way up), {}or {}",
+                            name, over, above ? "run fewer jobs in it at once, " : "", kLessMemory),
+                memory_proofs(facts, verdict));
 }
 
 std::optional<Finding> machine_full(const Facts& facts) {
@@ -96,8 +103,8 @@ std::optional<Finding> near_limit(const Facts& facts) {
     }
     return said(
         fmt::format("the run lived at {} of its limit: the next larger input may be killed; "
-                    "raise the limit of {}, or {}",
-                    at, record.limit->owner, kLessMemory),
+                    "raise {}, or {}",
+                    at, name_of_limit(record), kLessMemory),
         proofs);
 }
 

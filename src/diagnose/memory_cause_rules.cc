@@ -26,6 +26,9 @@ std::string own_limit_words(const RunRecord& record) {
     }
     const auto& limit = *record.limit;
     const auto bytes = format_bytes(limit.bytes);
+    if (!limit.carried && record.held_to.memory == limit.bytes) {
+        return fmt::format("the limit of {} that --memory-limit set", bytes);
+    }
     return limit.carried ? fmt::format("the limit of {} that {} sets", bytes, limit.owner)
                          : fmt::format("the limit of {} of its own cgroup", bytes);
 }

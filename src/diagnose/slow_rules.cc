@@ -27,7 +27,10 @@ std::vector<Proof> time_proofs(const Facts& facts) {
 std::optional<Finding> mostly_idle(const Facts& facts) {
     const auto cpu = facts.cpu_s();
     const auto wall = facts.record().wall_s;
-    if (!cpu || wall < kLongEnough || *cpu >= kIdleShare * wall) {
+    const auto& throttled = facts.record().throttled_s;
+    // Time for which the quota stopped it is no waiting for something else.
+    const auto wanted = cpu.value_or(0) + (throttled ? *throttled : 0);
+    if (!cpu || wall < kLongEnough || wanted >= kIdleShare * wall) {
         return std::nullopt;
     }
     return said(fmt::format("mostly idle: {} of wall clock, {} of CPU time ({} of one core); it "
@@ -46,10 +49,11 @@ std::optional<Finding> throttled(const Facts& facts) {
     auto proofs = time_proofs(facts);
     proofs.push_back(proof_of_seconds("throttled", record.throttled_s));
     return said(
-        fmt::format("the CPU quota stopped it for {} ({} of the wall clock): raise cpu.max, or "
-                    "let it use fewer threads",
+        fmt::format("the CPU quota stopped it for {} ({} of the wall clock): raise {}, or let it "
+                    "use fewer threads",
                     format_seconds(*record.throttled_s),
-                    format_share(*record.throttled_s, record.wall_s)),
+                    format_share(*record.throttled_s, record.wall_s),
+                    record.held_to.cores ? "--cpu-limit" : "cpu.max"),
         std::move(proofs));
 }
 
@@ -101,7 +105,9 @@ std::optional<Finding> disk_stalls(const Facts& facts) {
 
 constexpr std::array<RuleRow, 5> kRows = {{
     {{"mostly-idle", FindingKind::advice, "mostly idle",
-      "1 s or more of wall clock, and CPU time below a quarter of it"},
+      "1 s or more of wall clock, and CPU time and time stopped by the CPU quota below a quarter "
+      "of "
+      "it"},
      mostly_idle},
     {{"throttled", FindingKind::advice, "CPU quota",
       "throttled by the CPU quota for a tenth of the wall clock or more"},

@@ -47,9 +47,18 @@ std::optional<Finding> time_limit(const Facts& facts) {
     if (!facts.record().timed_out) {
         return std::nullopt;
     }
-    return said(fmt::format("mapdiag ended it at its time limit, after {}",
-                            format_seconds(facts.record().wall_s)),
-                {proof_of_ending(facts.record())});
+    const auto& record = facts.record();
+    const auto& held = record.held_to;
+    const auto limit =
+        held.time_s ? fmt::format(" of {} (--time-limit)", format_seconds(*held.time_s)) : "";
+    const auto how = held.killed ? fmt::format("SIGTERM, and {} later SIGKILL to all that was left",
+                                               format_seconds(held.kill_after_s.value_or(0)))
+                                 : std::string("SIGTERM");
+    return said(fmt::format("mapdiag's own time limit{} ended it, after {}: {}", limit,
+                            format_seconds(record.wall_s), how),
+                {proof_of_ending(record),
+                 {"time limit", held.time_s ? format_seconds(*held.time_s) : "reached",
+                  "mapdiag's --time-limit"}});
 }
 
 constexpr std::array<RuleRow, 4> kRows = {{

@@ -68,6 +68,15 @@ std::optional<Ending> find_ending(const Members& members) {
     return std::nullopt;
 }
 
+void read_held_to(const Json& json, HeldTo& held) {
+    if (!json.is_object()) {
+        return;
+    }
+    const Members members(json);
+    held = {members.count("memory"), members.number("time_s"), members.number("kill_after_s"),
+            members.number("cores"), members.flag("killed").value_or(false)};
+}
+
 void read_surroundings(const Members& members, RunRecord& record) {
     record.placement =
         find_placement(members.text("placement").value_or("")).value_or(record.placement);
@@ -91,6 +100,9 @@ void read_surroundings(const Members& members, RunRecord& record) {
     });
     if (const auto sees = members.flag("sees_root")) {
         record.sees_root = sees;
+    }
+    if (const auto* held = members.find("held_to")) {
+        read_held_to(*held, record.held_to);
     }
     members.take_reading("limit", record.limit, find_limit);
     members.take_reading("swap_limit", record.swap_limit, find_limit);
@@ -163,6 +175,15 @@ void read_lists(const Members& members, RunRecord& record) {
         seen.take("sender_program", signal.sender_program);
         seen.take("passed_on", signal.passed_on);
         record.signals.push_back(signal);
+    });
+    members.for_each("stack_dumps", [&](const Members& written) {
+        StackDump dump;
+        written.take("at_s", dump.at_s);
+        written.take("why", dump.why);
+        written.take("path", dump.path);
+        written.take("processes", dump.processes);
+        written.take("failure", dump.failure);
+        record.stack_dumps.push_back(dump);
     });
     members.for_each("leftovers", [&](const Members& found) {
         Leftover leftover;

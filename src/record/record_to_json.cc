@@ -69,6 +69,29 @@ Json signals_json(const std::vector<SignalSeen>& signals) {
     return json;
 }
 
+Json held_to_json(const HeldTo& held) {
+    const auto seconds = [](const std::optional<double>& value) {
+        return value ? seconds_json(*value) : Json(nullptr);
+    };
+    return {{"memory", optional_json(held.memory)},
+            {"time_s", seconds(held.time_s)},
+            {"kill_after_s", seconds(held.kill_after_s)},
+            {"cores", seconds(held.cores)},
+            {"killed", held.killed}};
+}
+
+Json stack_dumps_json(const std::vector<StackDump>& dumps) {
+    Json json = Json::array();
+    for (const auto& dump : dumps) {
+        json.push_back({{"at_s", seconds_json(dump.at_s)},
+                        {"why", dump.why},
+                        {"path", dump.path},
+                        {"processes", dump.processes},
+                        {"failure", dump.failure}});
+    }
+    return json;
+}
+
 Json leftovers_json(const std::vector<Leftover>& leftovers) {
     Json json = Json::array();
     for (const auto& leftover : leftovers) {
@@ -165,6 +188,7 @@ Json start_to_json(const RunRecord& record) {
     return {{"placement", placement_name(record.placement)},
             {"steps_down", steps_json(record.steps_down)},
             {"cgroup", record.cgroup},
+            {"held_to", held_to_json(record.held_to)},
             {"limit", reading_json(record.limit, limit_json)},
             {"swap_limit", reading_json(record.swap_limit, limit_json)},
             {"ancestors", ancestors_json(record.ancestors)},
@@ -184,6 +208,7 @@ Json record_to_json(const RunRecord& record) {
     put_memory(json, record);
     put_work(json, record);
     json["signals"] = signals_json(record.signals);
+    json["stack_dumps"] = stack_dumps_json(record.stack_dumps);
     json["leftovers"] = leftovers_json(record.leftovers);
     json["out"] = side_json(record.out);
     json["err"] = side_json(record.err);

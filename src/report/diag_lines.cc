@@ -63,6 +63,9 @@ std::vector<std::string> diag_lines(const RunRecord& record,
     lines.add_all("memory", memory_lines(record));
     const auto profile = profile_lines(record.profile);
     lines.add_all("profile", profile.profile);
+    for (const auto& dump : record.stack_dumps) {
+        lines.add("profile", stack_dump_text(dump));
+    }
     add_findings(lines, findings, FindingKind::cause);
     add_findings(lines, findings, FindingKind::advice);
     add_findings(lines, findings, FindingKind::warning);

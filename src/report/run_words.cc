@@ -30,7 +30,21 @@ struct ExitWords {
 }  // namespace
 
 std::string exit_text(const RunRecord& record) {
-    return std::visit(ExitWords{}, record.ending);
+    return std::visit(ExitWords{}, record.ending) +
+           (record.timed_out ? "; mapdiag leaves with 124, since its time limit was reached" : "");
+}
+
+std::string stack_dump_text(const StackDump& dump) {
+    const auto when =
+        fmt::format("stacks at the {}, after {}", dump.why, format_seconds(dump.at_s));
+    if (dump.path.empty()) {
+        return fmt::format(
+            "{}: not available, because {}", when,
+            dump.failure.empty() ? "the job ended before they were read" : dump.failure);
+    }
+    return fmt::format("{}, of {} process{}: {}{}", when, dump.processes,
+                       dump.processes == 1 ? "" : "es", dump.path,
+                       dump.failure.empty() ? "" : "; not of all: " + dump.failure);
 }
 
 std::string time_text(const RunRecord& record) {

@@ -10,6 +10,9 @@ namespace mapdiag::report {
 /// leaves with.
 std::string exit_text(const record::RunRecord& record);
 
+/// Where the stacks that were written down are, or why they are not.
+std::string stack_dump_text(const record::StackDump& dump);
+
 /// Wall clock and CPU time side by side.
 std::string time_text(const record::RunRecord& record);
 

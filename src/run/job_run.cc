@@ -9,7 +9,11 @@
 #include <utility>
 
 #include "leftovers.h"
+#include "limits/job_limits.h"
+#include "limits/last_gasp.h"
+#include "limits/time_limit.h"
 #include "mapdiag/linux/clocks.h"
+#include "mapdiag/linux/containment.h"
 #include "mapdiag/linux/exec.h"
 #include "mapdiag/linux/job_process.h"
 #include "mapdiag/linux/output_relay.h"
@@ -45,6 +49,8 @@ constexpr auto kTalkAfterEnd = 1s;
 constexpr auto kTracerPatience = 2s;
 /// How long a profiler may take to write its file after the job's end.
 constexpr auto kProfilerPatience = 10s;
+/// How long what got SIGKILL may take to go.
+constexpr auto kKillPatience = 10s;
 /// Where nothing else is due.
 constexpr auto kLongestNap = 500ms;
 
@@ -62,6 +68,8 @@ class JobRun::Impl {
 
   private:
     bool on() const { return plan_.mode == Mode::on; }
+    /// A limit is held in a place of the job's own, with or without a diagnosis.
+    bool has_place() const { return on() || plan_.containment.any(); }
     double elapsed_s() const {
         return std::chrono::duration<double>(Clock::now() - start_).count();
     }
@@ -78,6 +86,7 @@ class JobRun::Impl {
     Result<void> add_pipe(int to, Fd& write_end);
     void do_without_pipes(const Error& reason);
     bool choose_place();
+    bool find_a_place();
     bool make_job();
     Result<linux_os::JobProcess> make_job_at(Place& place);
     void start_watcher();
@@ -89,6 +98,13 @@ class JobRun::Impl {
     void journal_start();
 
     void supervise();
+    void watch_time(Clock::time_point now);
+    void watch_memory(Clock::time_point now);
+    void dump_stacks(const char* why, const char* ending);
+    void take_dump();
+    void kill_job();
+    void signal_process(std::int32_t pid, int signal) const;
+    void end_rest_after_time_limit();
     nanoseconds until_next_duty() const;
     void reap_orphans();
     std::vector<std::int32_t> adopted() const;
@@ -128,6 +144,9 @@ class JobRun::Impl {
 
     std::string group_name_ = linux_os::make_group_name();
     Place place_;
+    JobLimits limits_;
+    std::optional<TimeLimit> time_limit_;
+    std::optional<LastGasp> last_gasp_;
     std::optional<linux_os::JobProcess> job_;
     std::optional<ProcessTree> tree_;
     std::optional<Sampler> sampler_;
@@ -150,6 +169,7 @@ RunOutcome JobRun::Impl::execute() {
     record_.started_at = linux_os::utc_now();
     if (prepare() && make_job() && start_job()) {
         supervise();
+        end_rest_after_time_limit();
         finish_profiler();
         drain_output();
         deal_with_leftovers();
@@ -271,8 +291,24 @@ void JobRun::Impl::do_without_pipes(const Error& reason) {
     record_.log.failure = reason.text();
 }
 
+// A limit that was asked for holds, or the job is not started.
 bool JobRun::Impl::choose_place() {
-    if (!on()) {
+    if (!find_a_place()) {
+        return false;
+    }
+    auto held = limits_.hold(plan_.containment, place_, group_name_);
+    if (!held) {
+        not_started(125, held.error().text());
+        return false;
+    }
+    if (*held) {
+        trouble(**held);
+    }
+    return true;
+}
+
+bool JobRun::Impl::find_a_place() {
+    if (!has_place()) {
         place_.placement = record::Placement::none;
         return true;
     }
@@ -298,7 +334,7 @@ bool JobRun::Impl::make_job() {
     start_relay();
     use_.inherited_bytes = linux_os::own_peak_rss();
     auto job = make_job_at(place_);
-    if (!job && place_.group && !plan_.placement) {
+    if (!job && place_.group && !plan_.placement && !plan_.containment.needs_group()) {
         step_down_to_tree(place_, job.error().text());
         job = make_job_at(place_);
     }
@@ -322,6 +358,9 @@ Result<linux_os::JobProcess> JobRun::Impl::make_job_at(Place& place) {
     if (place.group) {
         start.clone_into = place.group->clone_descriptor();
         start.enter = place.group->enter_descriptors();
+        if (limits_.enter_descriptor() >= 0) {
+            start.enter.push_back(limits_.enter_descriptor());
+        }
     }
     return linux_os::JobProcess::make(start);
 }
@@ -344,7 +383,7 @@ void JobRun::Impl::start_watcher() {
 // In the watcher: mapdiag is gone. The job must not go on alone, and what happened must be written.
 // The watcher was made before the job and its group, so it knows only what it was told.
 void JobRun::Impl::end_orphaned_job(std::int32_t job) {
-    if (on()) {
+    if (has_place()) {
         linux_os::end_groups(group_name_);
     }
     if (job > 0) {
@@ -375,6 +414,9 @@ bool JobRun::Impl::start_job() {
         return false;
     }
     started_ = true;
+    if (plan_.containment.time) {
+        time_limit_.emplace(*plan_.containment.time, plan_.containment.kill_after, start_);
+    }
     make_sampler();
     make_profiler();
     return true;
@@ -405,7 +447,7 @@ void JobRun::Impl::start_relay() {
 }
 
 void JobRun::Impl::make_sampler() {
-    if (!on()) {
+    if (!has_place()) {
         return;
     }
     Sampler::Pace pace;
@@ -437,6 +479,7 @@ void JobRun::Impl::journal_start() {
     record_.steps_down = place_.steps_down;
     record_.cgroup = place_.group ? place_.group->folder() : "";
     record_limits(record_, place_);
+    limits_.record(record_);
     journal(journal_->started(record_));
 }
 
@@ -447,6 +490,9 @@ void JobRun::Impl::make_profiler() {
     auto options = *setup_.profiler;
     options.command = plan_.command.front();
     options.folded_path = plan_.folded_path();
+    if (plan_.last_gasp_share && place_.group && place_.limits.memory) {
+        last_gasp_.emplace(*plan_.last_gasp_share, place_.limits.memory->bytes, start_);
+    }
     profiler_system_ = make_profiler_system();
     profiler_.emplace(std::move(options), *profiler_system_);
 }
@@ -472,13 +518,124 @@ void JobRun::Impl::supervise() {
         if (profiler_ && now >= next_profiler_poll_) {
             profiler_->poll(now, job_processes());
             next_profiler_poll_ = now + profiler_->poll_interval();
+            take_dump();
+        }
+        watch_memory(now);
+        watch_time(now);
+    }
+}
+
+void JobRun::Impl::watch_time(Clock::time_point now) {
+    if (!time_limit_) {
+        return;
+    }
+    switch (time_limit_->next(now, profiler_ && profiler_->dumping())) {
+        case TimeLimit::Step::dump:
+            dump_stacks("time limit", ".time-limit.stacks");
+            break;
+        case TimeLimit::Step::terminate:
+            // A stopped job takes the signal when it goes on.
+            job_->pass_on({.signal = SIGTERM});
+            job_->pass_on({.signal = SIGCONT});
+            break;
+        case TimeLimit::Step::kill:
+            kill_job();
+            break;
+        case TimeLimit::Step::nothing:
+            break;
+    }
+}
+
+void JobRun::Impl::signal_process(std::int32_t pid, int signal) const {
+    if (const auto stat = proc_.stat(pid)) {
+        linux_os::send_signal(stat->id, signal);
+    }
+}
+
+void JobRun::Impl::kill_job() {
+    if (place_.group) {
+        linux_os::kill_group(*place_.group);
+        return;
+    }
+    job_->pass_on({.signal = SIGKILL});
+    for (const auto pid : job_processes()) {
+        signal_process(pid, SIGKILL);
+    }
+}
+
+// Evidence that outlives the kill: before the limit is reached, once.
+void JobRun::Impl::watch_memory(Clock::time_point now) {
+    if (!last_gasp_ || !last_gasp_->is_due(now, *place_.group)) {
+        return;
+    }
+    if (journal_) {
+        journal(journal_->event({elapsed_s(),
+                                 "last_gasp",
+                                 {{"memory", static_cast<std::int64_t>(last_gasp_->memory())},
+                                  {"limit", static_cast<std::int64_t>(last_gasp_->limit())}}}));
+        journal(journal_->sync());
+    }
+    dump_stacks("last gasp", ".last-gasp.stacks");
+}
+
+void JobRun::Impl::dump_stacks(const char* why, const char* ending) {
+    if (!profiler_) {
+        return;
+    }
+    record_.stack_dumps.push_back({.at_s = elapsed_s(), .why = why, .path = {}, .failure = {}});
+    if (const auto begun = profiler_->dump_stacks(plan_.file(ending), Clock::now()); !begun) {
+        record_.stack_dumps.back().failure = begun.error().text();
+    }
+    take_dump();
+}
+
+void JobRun::Impl::take_dump() {
+    auto outcome = profiler_->take_dump();
+    if (!outcome || record_.stack_dumps.empty()) {
+        return;
+    }
+    auto& dump = record_.stack_dumps.back();
+    dump.path = outcome->path;
+    dump.processes = outcome->processes;
+    dump.failure = outcome->failure;
+}
+
+// What the job started gets the time to end that the job itself got, and no more.
+void JobRun::Impl::end_rest_after_time_limit() {
+    if (!time_limit_ || !time_limit_->reached()) {
+        return;
+    }
+    record_.timed_out = true;
+    auto rest = job_processes();
+    for (const auto pid : rest) {
+        if (pid != job_->pid()) {
+            signal_process(pid, SIGTERM);
         }
     }
+    // What the kernel itself holds (state D) is left to it.
+    const auto last = Clock::now() + plan_.containment.kill_after + kKillPatience;
+    for (auto now = Clock::now(); !rest.empty() && now < last; now = Clock::now()) {
+        if (time_limit_->next(now, false) == TimeLimit::Step::kill) {
+            kill_job();
+        }
+        linux_os::wait_readable({gate_->descriptor()}, 5ms);
+        (void)router_->drain_after_end(elapsed_s());
+        reap_orphans();
+        rest = job_processes();
+        std::erase(rest, job_->pid());
+    }
+    record_.held_to.killed = time_limit_->killed();
 }
 
 nanoseconds JobRun::Impl::until_next_duty() const {
     nanoseconds nap = kLongestNap;
     const auto now = Clock::now();
+    if (time_limit_) {
+        nap = std::min(nap, time_limit_->until_next(now));
+    }
+    if (last_gasp_) {
+        nap = std::min(nap, last_gasp_->until_next(now));
+    }
     if (sampler_) {
         nap = std::min(nap, sampler_->until_next(now));
     }
@@ -590,7 +747,7 @@ void JobRun::Impl::drain_output() {
 
 void JobRun::Impl::deal_with_leftovers() {
     reap_orphans();
-    if (on()) {
+    if (has_place()) {
         auto pids = place_.group ? job_processes() : std::vector<std::int32_t>{};
         if (tree_) {
             pids = tree_->processes(adopted());
@@ -616,7 +773,7 @@ void JobRun::Impl::finish_record() {
     record_.signals = router_->seen();
     record_.placement = place_.placement;
     record_.steps_down = place_.steps_down;
-    if (!on()) {
+    if (!has_place()) {
         return;
     }
     if (place_.group) {
@@ -627,11 +784,15 @@ void JobRun::Impl::finish_record() {
     record_limits(record_, place_);
     record_surroundings(record_, place_, machine_kills_);
     record_machine(record_, place_);
+    limits_.record(record_);
     record_reaped(record_, use_);
     record_.output_file = look_at_output(plan_.command, wall_start_);
 }
 
 void JobRun::Impl::remove_group() {
+    if (auto gone = limits_.remove(); !gone) {
+        trouble(gone.error());
+    }
     if (place_.group) {
         if (auto gone = place_.group->remove(); !gone) {
             trouble(gone.error());

@@ -204,7 +204,8 @@ void record_limits(record::RunRecord& record, const Place& place) {
     const auto none_found = Reading<record::Limit>::unavailable(
         place.version == 0 ? "no cgroup that controls memory can be seen" : "no limit is set");
     const auto limit = [&](const std::optional<linux_os::GroupLimit>& found, bool is_carried) {
-        return found ? Reading<record::Limit>::of({found->bytes, found->owner, is_carried},
+        const bool own = found && place.group && found->owner == place.group->folder();
+        return found ? Reading<record::Limit>::of({found->bytes, found->owner, is_carried && !own},
                                                   found->owner)
                      : none_found;
     };

@@ -90,6 +90,16 @@ Result<RunPlan> plan_run(const RunOptions& options, const Environment& environme
                                                   "it is none of v2, v1, tree, none"));
         }
     }
+    auto containment = read_containment(options.containment);
+    if (!containment) {
+        return std::unexpected(containment.error());
+    }
+    plan.containment = *containment;
+    const auto last_gasp = read_last_gasp(options.last_gasp);
+    if (!last_gasp) {
+        return std::unexpected(last_gasp.error());
+    }
+    plan.last_gasp_share = *last_gasp;
     plan.command = options.command;
     plan.quiet = options.quiet;
 
@@ -124,13 +134,13 @@ Result<RunPlan> plan_run(const RunOptions& options, const Environment& environme
         on = false;
     }
     const auto log_dir = not_empty(options.log_dir);
-    if (!on && !log_dir) {
+    if (!on && !log_dir && !plan.containment.any()) {
         return plan;
     }
     plan.mode = on ? Mode::on : Mode::log_only;
     plan.entity = make_entity_name(entity.value_or(program_name(options.command.front())));
     plan.log_dir = log_dir ? *log_dir : not_empty(environment(kLogDir)).value_or("logs");
-    plan.write_log = !options.no_log;
+    plan.write_log = !options.no_log && (on || log_dir);
     return plan;
 }
 

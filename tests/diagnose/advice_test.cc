@@ -56,6 +56,29 @@ TEST_CASE("after a memory kill: which limit to raise") {
     CHECK_FALSE(says(machine.build(), "raise-limit"));
 }
 
+TEST_CASE("a limit that mapdiag set is raised where the user set it") {
+    auto builder = RecordBuilder::v2();
+    builder.killed(9).with_limit(256 * kMiB, "/a/job", false).with_peak(256 * kMiB);
+    builder.with_events({0, 0, 5, 1, 1, 0}).with_machine_kills(1).with([](RunRecord& r) {
+        r.held_to.memory = 256 * kMiB;
+    });
+    CHECK(text_of(builder.build(), "raise-limit").starts_with("raise --memory-limit above 256.0"));
+    CHECK(text_of(builder.build(), "memory-own-limit")
+              .find("at the limit of 256.0 MiB that --memory-limit set") != std::string::npos);
+}
+
+TEST_CASE("a job that the CPU quota stopped was not idle") {
+    auto builder = RecordBuilder::v2();
+    builder.with_time(10, 1, 0).with([](RunRecord& r) {
+        r.throttled_s = Reading<double>::of(8, "cpu.stat");
+        r.held_to.cores = 0.1;
+    });
+    CHECK(!says(builder.build(), "mostly-idle"));
+    CHECK(text_of(builder.build(), "throttled") ==
+          "the CPU quota stopped it for 8.00 s (80.0 % of the wall clock): raise --cpu-limit, or "
+          "let it use fewer threads");
+}
+
 TEST_CASE("near the limit, and alive") {
     auto builder = RecordBuilder::v2();
     builder.with_limit(256 * kMiB, "/a").with_peak(255 * kMiB);
@@ -64,7 +87,7 @@ TEST_CASE("near the limit, and alive") {
         CHECK(
             text_of(builder.build(), "near-limit") ==
             "the run lived at 99.6 % of its limit: the next larger input may be killed; raise the "
-            "limit of /a, or make the job need less: a smaller --chunk-size, or a fixed "
+            "memory limit of /a, or make the job need less: a smaller --chunk-size, or a fixed "
             "$LINKML_MAP_DUCKDB_MEMORY_LIMIT");
     }
     SECTION("with file cache, which is no need") {

@@ -141,5 +141,10 @@ TEST_CASE("runs without an ending of their own") {
     CHECK(cause_id(ended({})) == "no-end");
     auto timed_out = RecordBuilder::v2();
     timed_out.killed(SIGTERM).with([](RunRecord& r) { r.timed_out = true; });
-    CHECK(cause_text(timed_out.build()) == "mapdiag ended it at its time limit, after 10.0 s");
+    CHECK(cause_text(timed_out.build()) ==
+          "mapdiag's own time limit ended it, after 10.0 s: SIGTERM");
+    timed_out.with([](RunRecord& r) { r.held_to = {{}, 9.0, 1.0, {}, true}; });
+    CHECK(cause_text(timed_out.build()) ==
+          "mapdiag's own time limit of 9.00 s (--time-limit) ended it, after 10.0 s: SIGTERM, and "
+          "1.00 s later SIGKILL to all that was left");
 }

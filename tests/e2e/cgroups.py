@@ -149,11 +149,11 @@ class Base:
         else:
             self._home = h.own
         if self.version == 2:
-            (above / "cgroup.subtree_control").write_text("+memory")
+            _hand_down(above)
         self.path = above / name
         self.path.mkdir()
         if self.version == 2:
-            (self.path / "cgroup.subtree_control").write_text("+memory")
+            _hand_down(self.path)
         self.runner = self._make("runner")
         self.runner.enter()
         return self
@@ -206,6 +206,13 @@ class Base:
                     break
                 except OSError:
                     time.sleep(0.01)
+
+
+def _hand_down(group):
+    """Lets the groups below have the controllers that the tests need."""
+    for name in (group / "cgroup.controllers").read_text().split():
+        if name in ("memory", "cpu", "pids"):
+            (group / "cgroup.subtree_control").write_text(f"+{name}")
 
 
 def _own_line():

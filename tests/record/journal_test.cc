@@ -31,6 +31,8 @@ RunRecord full_record() {
             r.entity = "q\"é";
             r.steps_down = {{Placement::own_cgroup_v2, "no memory controller"}};
             r.timed_out = true;
+            r.held_to = {64 * kMiB, 12.0, 3.0, 0.5, true};
+            r.stack_dumps = {{9.5, "time limit", "logs/E.time-limit.stacks", 1, "x"}};
             r.sampling_interval_s = 0.015;
             r.swap_limit = Reading<Limit>::of({500 * kMiB, "/sys/fs/cgroup/b", false}, "b");
             r.swap_peak = Reading<std::uint64_t>::of(5, "memory.swap.peak");

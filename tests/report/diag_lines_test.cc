@@ -72,6 +72,36 @@ std::string first_peak(const Lines& lines) {
 
 }  // namespace
 
+TEST_CASE("a run at its time limit, and the stacks that were written down") {
+    const auto record =
+        RecordBuilder::v2()
+            .killed(SIGTERM)
+            .with([](RunRecord& r) {
+                r.timed_out = true;
+                r.stack_dumps = {{9.5, "last gasp", "logs/E.last-gasp.stacks", 1, ""},
+                                 {10, "time limit", "logs/E.time-limit.stacks", 2, "too slow"},
+                                 {10, "time limit", "", 0, "no py-spy was found"},
+                                 {10, "time limit", "", 0, ""}};
+            })
+            .build();
+    const auto lines = lines_of(record);
+    CHECK(has(lines,
+              "exit: killed by SIGTERM (signal 15), status 143; mapdiag leaves with 124, "
+              "since its time limit was reached"));
+    CHECK(has(lines,
+              "profile: stacks at the last gasp, after 9.50 s, of 1 process: "
+              "logs/E.last-gasp.stacks"));
+    CHECK(has(lines,
+              "profile: stacks at the time limit, after 10.0 s, of 2 processes: "
+              "logs/E.time-limit.stacks; not of all: too slow"));
+    CHECK(has(lines,
+              "profile: stacks at the time limit, after 10.0 s: not available, because no "
+              "py-spy was found"));
+    CHECK(has(lines,
+              "profile: stacks at the time limit, after 10.0 s: not available, because the "
+              "job ended before they were read"));
+}
+
 TEST_CASE("a run that ended well, on v2") {
     const auto record = RecordBuilder::v2()
                             .with_peak(110 * kMiB)

@@ -173,6 +173,27 @@ struct OutputFileState {
     bool leftover_temporary = false;  ///< a file of the same name with .tmp behind it
 };
 
+/// What the user asked mapdiag to hold the job to; empty where nothing was asked.
+struct HeldTo {
+    /// Bytes, on the job's own group. Where the limit of a group above is lower, that one is in
+    /// force and this one is not set.
+    std::optional<std::uint64_t> memory;
+    std::optional<double> time_s;
+    std::optional<double> kill_after_s;
+    std::optional<double> cores;
+    /// At the time limit SIGTERM was not enough: everything in the job's group got SIGKILL.
+    bool killed = false;
+};
+
+/// Stacks of the job's Pythons that were written down while it lived.
+struct StackDump {
+    double at_s = 0;
+    std::string why;   ///< "time limit", "last gasp"
+    std::string path;  ///< of the file; empty where none could be written
+    std::uint64_t processes = 0;
+    std::string failure;  ///< why there are none, or not all
+};
+
 /// All readings of one run.
 struct RunRecord {
     std::string entity;   ///< printable
@@ -190,6 +211,7 @@ struct RunRecord {
     Ending ending;
     bool python_seen = false;
     bool timed_out = false;
+    HeldTo held_to;
 
     Reading<std::uint64_t> peak;
     Reading<PeakSample> peak_sample;
@@ -220,6 +242,7 @@ struct RunRecord {
     Reading<std::uint64_t> file_size_limit;     ///< RLIMIT_FSIZE (soft), where one is set
 
     ProfileRecord profile;
+    std::vector<StackDump> stack_dumps;
     std::vector<Leftover> leftovers;
     std::vector<SignalSeen> signals;
     OutputSide out;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mapdiag/record/record.h"
+#include "mapdiag/run/containment.h"
 #include "mapdiag/run/entity_name.h"
 #include "mapdiag/support/error.h"
 
@@ -20,14 +21,17 @@ struct RunOptions {
     bool no_log = false;
     bool quiet = false;
     std::optional<std::string> placement;
+    ContainmentOptions containment;
+    std::optional<std::string> last_gasp;
     bool profile = false;     ///< --profile: on whatever the environment says
     bool no_profile = false;  ///< --no-profile: off, wins
 };
 
 /// How much of mapdiag takes part in a run.
 enum class Mode : std::uint8_t {
-    off,       ///< the command replaces mapdiag
-    log_only,  ///< off, but --log-dir asked for the log
+    off,  ///< the command replaces mapdiag
+    /// off, but --log-dir asked for the log, or a limit was asked for: mapdiag stays and holds it.
+    log_only,
     on,
 };
 
@@ -41,6 +45,9 @@ struct RunPlan {
     bool quiet = false;
     /// The only placement that may be used; nothing: the best that can be had.
     std::optional<record::Placement> placement;
+    Containment containment;
+    /// Use of the memory limit at which the stacks are written down, 0 to 1; nothing: never.
+    std::optional<double> last_gasp_share;
     /// Said once on stderr before the job starts: an unknown value of DM_MAP_PROFILE.
     std::optional<std::string> warning;
 

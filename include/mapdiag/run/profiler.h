@@ -9,6 +9,7 @@
 
 #include "mapdiag/record/profile.h"
 #include "mapdiag/run/profiler_system.h"
+#include "mapdiag/run/stack_dump.h"
 
 namespace mapdiag::run {
 
@@ -49,6 +50,14 @@ class Profiler {
     /// Whether the pid is a helper of the profiler's: neither a process of the job, nor to be
     /// reaped by the run loop.
     bool owns(std::int32_t pid) const;
+
+    /// Begins to have the stacks of the job's Pythons, as they are now, written to `path`; poll()
+    /// goes on with it. Gives the reason where there is nothing to do it with or to look at.
+    Result<void> dump_stacks(const std::string& path, Clock::time_point now);
+    /// dump_stacks() has begun and is not over.
+    bool dumping() const;
+    /// What came of the last dump_stacks(); given once.
+    std::optional<DumpOutcome> take_dump();
 
     /// To be called once, when the job has ended: ends every py-spy with SIGINT, again, and with
     /// SIGKILL at the deadline at the latest (sooner where it does not even begin to write), and

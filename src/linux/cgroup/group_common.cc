@@ -126,6 +126,7 @@ void end_groups_around(const std::string& own, const std::string& name) {
     }
     if (const auto leaf = ControlFolder::open(own); in_leaf && leaf) {
         (void)home->write("cgroup.subtree_control", "-memory");
+        (void)home->write("cgroup.subtree_control", "-cpu");
         (void)dissolve_group(*leaf, *home);
     }
 }
@@ -137,7 +138,8 @@ void end_groups(const std::string& name) {
     if (!view) {
         return;
     }
-    for (const auto& place : {view->find_v1("memory"), view->find_v1("cpuacct"), view->find_v2()}) {
+    for (const auto& place : {view->find_v1("memory"), view->find_v1("cpuacct"),
+                              view->find_v1("cpu"), view->find_v2()}) {
         if (place) {
             end_groups_around(place->folder, name);
         }

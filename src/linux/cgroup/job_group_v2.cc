@@ -340,6 +340,8 @@ Result<void> JobGroupV2::step_back_up() {
     if (auto off = home_.write("cgroup.subtree_control", "-memory"); !off) {
         return off;
     }
+    // Switched on for a CPU limit only.
+    (void)home_.write("cgroup.subtree_control", "-cpu");
     return dissolve_group(*self_leaf_, home_);
 }
 

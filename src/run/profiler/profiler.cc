@@ -16,6 +16,7 @@
 #include "py_spy_words.h"
 #include "python_programs.h"
 #include "raw_files.h"
+#include "stack_dump.h"
 #include "target.h"
 
 namespace mapdiag::run {
@@ -73,8 +74,9 @@ class Profiler::Work {
         }
         const bool started = start_waiting(now);
         const bool asked = ask_version(now);
+        const bool dumping = go_on_dumping(now);
         // Starting a process is paid once, not at every poll.
-        if (!started && !asked) {
+        if (!started && !asked && !dumping) {
             const auto cost = system_.cpu_time() - begin;
             spent_ += cost;
             cost_ += (cost - cost_) / 8;
@@ -82,11 +84,11 @@ class Profiler::Work {
     }
 
     nanoseconds poll_interval() const {
-        const auto base = targets_.empty()                    ? kBeforeFirst
+        const auto base = targets_.empty() || dump_           ? kBeforeFirst
                           : last_poll_ - last_new_ > kLaterIs ? kLater
                                                               : kAfterFirst;
         const auto allowed = (last_poll_ - first_poll_) / kCostFactor + kCredit;
-        if (spent_ < allowed) {
+        if (spent_ < allowed || dump_) {
             return base;
         }
         return std::clamp<nanoseconds>(cost_ * kCostFactor, base, kSlowest);
@@ -94,12 +96,18 @@ class Profiler::Work {
 
     bool owns(std::int32_t pid) const {
         return finder_.owns(pid) || (version_ && version_->pid() == pid) ||
+               (dump_ && dump_->owns(pid)) ||
                std::ranges::any_of(targets_, [&](const auto& t) { return t->owns(pid); });
     }
 
     record::ProfileRecord finish(Clock::time_point deadline);
 
+    Result<void> dump_stacks(const std::string& path, Clock::time_point now);
+    bool dumping() const { return dump_.has_value(); }
+    std::optional<DumpOutcome> take_dump() { return std::exchange(dumped_, std::nullopt); }
+
   private:
+    bool go_on_dumping(Clock::time_point now);
     void notice(PythonSeen python, Clock::time_point now);
     bool start_waiting(Clock::time_point now);
     bool ask_version(Clock::time_point now);
@@ -117,6 +125,8 @@ class Profiler::Work {
     ProcessWatch watch_;
     TargetTools tools_;
     std::vector<std::unique_ptr<Target>> targets_;
+    std::optional<StackDump> dump_;
+    std::optional<DumpOutcome> dumped_;
     std::unique_ptr<Helper> version_;
     bool version_asked_ = false;
     std::string version_found_;
@@ -217,6 +227,42 @@ bool Profiler::Work::ask_version(Clock::time_point now) {
     auto asked = system_.start({.command = {used_->path, "--version"}, .environment = {}});
     if (asked) {
         version_ = std::move(*asked);
+    }
+    return true;
+}
+
+Result<void> Profiler::Work::dump_stacks(const std::string& path, Clock::time_point now) {
+    const auto nothing = [&](const char* why) {
+        return std::unexpected(Error::because("write the stacks to", path, why));
+    };
+    if (!finder_.found()) {
+        return nothing("no py-spy was found");
+    }
+    std::vector<DumpTarget> pythons;
+    for (const auto& target : targets_) {
+        const auto pid = target->pid();
+        const bool twice =
+            std::ranges::any_of(pythons, [&](const auto& p) { return p.pid == pid; });
+        if (!twice && system_.proc().alive(target->python().id)) {
+            pythons.push_back({pid, target->result().program});
+        }
+    }
+    if (pythons.empty()) {
+        return nothing("the job has no Python process");
+    }
+    dump_.emplace(finder_.found()->path, std::move(pythons), path, now);
+    go_on_dumping(now);
+    return {};
+}
+
+// Says whether there is anything to do.
+bool Profiler::Work::go_on_dumping(Clock::time_point now) {
+    if (!dump_) {
+        return false;
+    }
+    if (auto outcome = dump_->poll(now, system_)) {
+        dumped_ = std::move(outcome);
+        dump_.reset();
     }
     return true;
 }
@@ -323,6 +369,7 @@ void Profiler::Work::write(const FoldedMerge& merge) {
 }
 
 record::ProfileRecord Profiler::Work::finish(Clock::time_point deadline) {
+    dump_.reset();
     end_all(deadline);
     mark_uv_helpers();
     FoldedMerge merge;
@@ -368,6 +415,18 @@ nanoseconds Profiler::poll_interval() const {
 
 bool Profiler::owns(std::int32_t pid) const {
     return work_->owns(pid);
+}
+
+Result<void> Profiler::dump_stacks(const std::string& path, Clock::time_point now) {
+    return work_->dump_stacks(path, now);
+}
+
+bool Profiler::dumping() const {
+    return work_->dumping();
+}
+
+std::optional<DumpOutcome> Profiler::take_dump() {
+    return work_->take_dump();
 }
 
 record::ProfileRecord Profiler::finish(Clock::time_point deadline) {
