@@ -22,3 +22,21 @@ demo_venv() {
   fi
   echo "$venv"
 }
+
+# profiler_venv: prints the folder of an environment with the py-spy and uv that the profiler's
+# tests use.
+profiler_venv() {
+  local python venv
+  python=$(find_python)
+  venv=$MAPDIAG_CACHE/profiler-venv-$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+  if [ ! -e "$venv/ready" ]; then
+    say "installing from PyPI into $venv (about 70 MB): py-spy uv"
+    mkdir -p "$MAPDIAG_CACHE"
+    rm -rf "$venv"
+    "$python" -m venv "$venv" >&2 || die "missing: python3-venv; install it with: apt-get install python3-venv"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check py-spy==0.4.3 uv==0.9.5 >&2 ||
+      die "missing: py-spy and uv from PyPI; pip could not install them"
+    touch "$venv/ready"
+  fi
+  echo "$venv"
+}

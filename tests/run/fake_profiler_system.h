@@ -100,7 +100,7 @@ class FakeSystem final : public run::ProfilerSystem {
         const auto link = folder.path(name(pid, "exe"));
         std::filesystem::remove(link);
         std::filesystem::create_symlink(executable, link);
-        std::string line;
+        std::string line = arguments.empty() ? executable + '\0' : std::string();
         for (const auto& word : arguments) {
             line += word + '\0';
         }
@@ -108,6 +108,8 @@ class FakeSystem final : public run::ProfilerSystem {
         ++stack_starts_[pid];
         set_state(pid, 'S');
     }
+    /// In the middle of an exec: nobody has written the arguments yet.
+    void forget_arguments(int pid) { folder.write(name(pid, "cmdline"), ""); }
     void set_state(int pid, char state) {
         const auto number = std::to_string(pid);
         folder.write(name(pid, "stat"),

@@ -115,6 +115,28 @@ TEST_CASE("a shell that becomes a Python is profiled at once, and only then") {
     CHECK(py_spy.signals == std::vector<int>{SIGINT});
 }
 
+TEST_CASE("a process in the middle of an exec is left alone until it is whole") {
+    Bench bench;
+    bench.system.add(10, 1, "/bin/sh", {"sh", "-c", "x"});
+    bench.poll();
+    bench.system.become(10, kPython);
+    bench.system.forget_arguments(10);
+    bench.poll();
+    CHECK(bench.system.helpers.empty());
+    bench.system.become(10, kPython, {"/v/bin/python", "/v/bin/linkml-map"});
+    bench.poll_for(400ms);
+    CHECK(bench.system.py_spys().size() == 1);
+    CHECK(bench.finish().processes.at(0).program == "linkml-map");
+
+    // One that stays without arguments is a Python all the same.
+    Bench other;
+    other.system.add(10, 1, kPython);
+    other.system.forget_arguments(10);
+    other.poll_for(60ms);
+    CHECK(other.system.py_spys().size() == 1);
+    other.finish();
+}
+
 TEST_CASE("what was asked for reaches py-spy") {
     Bench bench;
     bench.options.settings = {
@@ -173,6 +195,11 @@ TEST_CASE("what a profiled Python starts is left out, or taken in below its proc
         bench.system.add(12, 11, kPython, {"python", "-m", "child"});
         bench.poll();
         CHECK(bench.system.py_spys().size() == (subprocesses ? 2 : 1));
+        if (!subprocesses) {
+            // It becomes another Python, as a fork does: one process all the same.
+            bench.system.become(12, "/usr/bin/python3.12", {"python", "-m", "child"});
+            bench.poll();
+        }
         const auto record = bench.finish();
         CHECK(record.left_out_children == (subprocesses ? 0 : 1));
         CHECK(bench.folded() ==
@@ -310,6 +337,27 @@ TEST_CASE("a refusal names what forbids it, whatever py-spy says") {
         CHECK(record.processes[0].attempts <= 3);
         CHECK(record.found->version == "0.4.3");
     }
+}
+
+TEST_CASE("a Python of another user, whose executable can't be read, is seen and refused") {
+    Bench bench;
+    bench.system.add(10, 1, "/usr/bin/setpriv", {"setpriv", "python3", "step.py"});
+    bench.poll();
+    bench.system.become(10, kPython, {"/usr/bin/python3", "step.py"});
+    std::filesystem::remove(bench.system.folder.path("proc/10/exe"));
+    bench.system.add(11, 1, "/usr/bin/sleep", {"sleep", "9"});
+    std::filesystem::remove(bench.system.folder.path("proc/11/exe"));
+    bench.system.status.effective_capabilities = 0;
+    bench.system.memory_readable = false;
+    bench.poll();
+    REQUIRE(bench.system.py_spys().size() == 1);
+    bench.system.py_spys()[0]->fail("Error: Permission denied (os error 13)\n");
+    bench.poll();
+    const auto record = bench.finish();
+    CHECK(record.python_seen);
+    REQUIRE(record.processes.size() == 1);
+    CHECK(record.processes[0].program == "step.py");
+    CHECK(record.processes[0].outcome == ProfileOutcome::denied);
 }
 
 TEST_CASE("an unsupported Python is not tried again") {

@@ -8,16 +8,37 @@ namespace {
 // Every so many looks a known process is asked for more than the name of its executable.
 constexpr std::uint64_t kThoroughEvery = 16;
 constexpr std::size_t kDeepest = 64;
+// A program may be without arguments for good, by its own will.
+constexpr int kMostUnready = 3;
+
+// The executable of another user's process can't be read, while the name that it was called by can:
+// proc(5): exe needs PTRACE_MODE_READ_FSCREDS, cmdline nothing. Without it such a Python would pass
+// for none.
+std::string executable_of(const linux_os::ProcFs& proc, std::int32_t pid) {
+    if (auto executable = proc.executable(pid)) {
+        return std::move(*executable);
+    }
+    const auto arguments = proc.arguments(pid);
+    return !arguments.empty() && is_python(arguments.front()) ? arguments.front() : std::string();
+}
 
 }  // namespace
 
 // Brings what is known up to date; says whether another program runs there than before.
 bool ProcessWatch::refresh(std::int32_t pid, Known& known, bool thorough) const {
-    auto executable = proc_.executable(pid).value_or(std::string());
+    auto executable = executable_of(proc_, pid);
     const bool changed = executable != known.executable;
     if (!changed && !thorough) {
         return false;
     }
+    // In the middle of an exec the new program has no arguments yet, and its stack is not where it
+    // will be (load_elf_binary(), fs/binfmt_elf.c): the next look sees it whole.
+    if (changed && is_python(executable) && known.unready < kMostUnready &&
+        proc_.arguments(pid).empty()) {
+        ++known.unready;
+        return false;
+    }
+    known.unready = 0;
     const auto stat = proc_.stat(pid);
     if (!stat || executable.empty()) {
         // Ended, or not readable: nothing new can be said.

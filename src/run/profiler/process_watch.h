@@ -38,6 +38,7 @@ class ProcessWatch {
         std::int32_t parent = 0;
         std::string executable;
         std::uint64_t round = 0;
+        int unready = 0;  ///< looks at it without arguments, in the middle of an exec
     };
     bool refresh(std::int32_t pid, Known& known, bool thorough) const;
     PythonSeen seen(const Known& known) const;

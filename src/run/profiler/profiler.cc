@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <system_error>
 #include <vector>
 
@@ -130,6 +131,7 @@ class Profiler::Work {
     std::unique_ptr<Helper> version_;
     bool version_asked_ = false;
     std::string version_found_;
+    std::set<linux_os::ProcessId> left_out_;
     record::ProfileRecord record_;
     std::optional<record::FoundProfiler> used_;
     Clock::time_point first_start_;
@@ -158,7 +160,8 @@ void Profiler::Work::notice(PythonSeen python, Clock::time_point now) {
         }
     }
     if (!options_.settings.subprocesses && below_profiled(python)) {
-        ++record_.left_out_children;
+        // A fork that then becomes another Python is one process all the same.
+        record_.left_out_children += left_out_.insert(python.id).second ? 1 : 0;
         return;
     }
     if (targets_.size() >= options_.at_most_in_all) {
