@@ -9,6 +9,7 @@ The program `probe` is expected beside hog. Runs those tests that make sense whe
 import argparse
 import os
 import pathlib
+import signal
 import sys
 import time
 import unittest
@@ -92,7 +93,14 @@ def read_arguments():
     return parser.parse_args()
 
 
+def take_keyboard_signals():
+    """A background command of a script is born with these ignored, and so would be every job."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+
+
 def main():
+    take_keyboard_signals()
     arguments = read_arguments()
     base = cgroups.Base()
     placement = base.hierarchy.placement()
