@@ -195,9 +195,9 @@ std::optional<ProcessEnd> JobProcess::reap() {
     return reap_child(pid_);
 }
 
-bool JobProcess::take_stop() {
+bool JobProcess::is_stopped() const {
     siginfo_t info = {};
-    return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WNOHANG) == 0 &&
+    return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
            info.si_pid == pid_ && info.si_code == CLD_STOPPED;
 }
 

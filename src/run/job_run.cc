@@ -504,9 +504,9 @@ void JobRun::Impl::supervise() {
     for (;;) {
         linux_os::wait_readable({gate_->descriptor(), job_->pidfd()}, until_next_duty());
         if (router_->route(*job_, elapsed_s())) {
-            router_->stop_with(*job_);
             reap_orphans();
         }
+        router_->stop_with(*job_);
         if (linux_os::is_readable(job_->pidfd())) {
             wait_for_reaping();
             return;

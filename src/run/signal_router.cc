@@ -114,8 +114,9 @@ std::optional<int> SignalRouter::drain_after_end(double at_s) {
     return asked;
 }
 
-void SignalRouter::stop_with(linux_os::JobProcess& job) {
-    if (job.take_stop() && stop_signal_) {
+void SignalRouter::stop_with(const linux_os::JobProcess& job) {
+    // The terminal may stop the job before mapdiag has got its own signal, and the other way round.
+    if (stop_signal_ && job.is_stopped()) {
         linux_os::stop_by_signal(*stop_signal_);
         stop_signal_.reset();
     }

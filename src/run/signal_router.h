@@ -30,7 +30,7 @@ class SignalRouter {
 
     /// Where a stop signal came and the job has stopped: stops mapdiag in the same way until it is
     /// continued, as a shell expects of one job.
-    void stop_with(linux_os::JobProcess& job);
+    void stop_with(const linux_os::JobProcess& job);
 
     const std::vector<record::SignalSeen>& seen() const { return seen_; }
 

@@ -526,6 +526,18 @@ class Senders(SignalTest):
         process.stdin.close()
         self.assertEqual(process.wait(PATIENCE), 6)
 
+    def test_a_job_that_stops_first(self):
+        """A terminal tells the processes of a group one after the other, and the job may be first."""
+        process = self.start(self.mapdiag_path, *ON, "sh", "-c", "echo $$; read x; exit 6",
+                             stdin=subprocess.PIPE, process_group=0)
+        job = int(self.read_line(process))
+        for pid in (job, process.pid):
+            os.kill(pid, signal.SIGTSTP)
+            self.wait_until("stopped", lambda pid=pid: state_of(pid) == "T")
+        os.killpg(process.pid, signal.SIGCONT)
+        process.stdin.close()
+        self.assertEqual(process.wait(PATIENCE), 6)
+
 
 class Killed(SignalTest):
     """mapdiag is killed by SIGKILL: the job does not go on alone, and nothing stays."""

@@ -76,8 +76,8 @@ class JobProcess {
     /// The end of the job where it has ended and can be reaped; nothing while it lives or while a
     /// tracer holds it.
     std::optional<ProcessEnd> reap();
-    /// True once after each stop of the job (state T).
-    bool take_stop();
+    /// Whether the job has stopped (state T) and has not been continued since.
+    bool is_stopped() const;
 
   private:
     JobProcess(std::int32_t pid, Fd pidfd, Fd go, Fd report)
