@@ -1,5 +1,6 @@
 #include "group_common.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
@@ -144,6 +145,19 @@ void end_groups(const std::string& name) {
             end_groups_around(place->folder, name);
         }
     }
+}
+
+Result<std::vector<Fd>> reserve_descriptors(const ControlFolder& like, std::size_t count) {
+    std::vector<Fd> held;
+    held.reserve(count);
+    while (held.size() < count) {
+        Fd one(::fcntl(like.descriptor(), F_DUPFD_CLOEXEC, 0));
+        if (!one) {
+            return std::unexpected(Error::from_errno("make a cgroup below", like.path()));
+        }
+        held.push_back(std::move(one));
+    }
+    return held;
 }
 
 Result<void> dissolve_group(const ControlFolder& group, const ControlFolder& target) {

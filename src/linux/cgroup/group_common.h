@@ -2,10 +2,12 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "mapdiag/linux/control_folder.h"
 #include "mapdiag/linux/job_group.h"
 #include "mapdiag/support/error.h"
+#include "mapdiag/support/fd.h"
 
 // What the v1 and v2 groups have in common. Private to the room.
 namespace mapdiag::linux_os {
@@ -19,6 +21,14 @@ std::vector<std::int32_t> processes_below(const ControlFolder& group);
 
 /// SIGKILL to everything in the group until nothing is left, ten seconds at most.
 void kill_processes_below(const ControlFolder& group);
+
+/// Descriptors held so that as many are there later, when the caller's limit may have left none
+/// for taking a group away again.
+Result<std::vector<Fd>> reserve_descriptors(const ControlFolder& like, std::size_t count);
+
+/// What making a group takes at once, undoing it included; and what taking it away takes.
+constexpr std::size_t kDescriptorsToMake = 12;
+constexpr std::size_t kDescriptorsToRemove = 4;
 
 /// Moves every process of the group and below into `target`, then removes the groups, the deepest
 /// first. Goes on for two seconds while the kernel says that one is busy.

@@ -97,10 +97,16 @@ class JobGroupV1 final : public JobGroup {
     std::vector<Fd> entrances_;
     std::vector<int> enter_;
     bool cpu_in_memory_ = false;  ///< cpuacct is mounted together with memory
+    std::vector<Fd> spare_;       ///< for remove()
     bool removed_ = false;
 };
 
 Result<void> JobGroupV1::prepare(const CgroupPlace& place) {
+    auto spare = reserve_descriptors(memory_, kDescriptorsToRemove);
+    if (!spare) {
+        return std::unexpected(spare.error());
+    }
+    spare_ = std::move(*spare);
     limits_ = find_limits(place, 1);
     if (auto carried = carry_limits(); !carried) {
         return carried;
@@ -239,6 +245,7 @@ Result<void> JobGroupV1::remove() {
         return {};
     }
     entrances_.clear();
+    spare_.clear();
     if (cpu_) {
         if (auto gone = dissolve_group(*cpu_, *cpu_home_); !gone) {
             (void)dissolve_group(memory_, home_);
@@ -296,6 +303,9 @@ Result<std::unique_ptr<JobGroup>> make_job_group_v1(const CgroupView& view,
     auto home = ControlFolder::open(place->folder);
     if (!home) {
         return std::unexpected(home.error());
+    }
+    if (auto enough = reserve_descriptors(*home, kDescriptorsToMake); !enough) {
+        return std::unexpected(enough.error());
     }
     auto made = make_fresh_group(*place, name);
     if (!made) {

@@ -189,6 +189,7 @@ class JobGroupV2 final : public JobGroup {
     ControlFolder home_;  ///< where mapdiag was when it started
     std::optional<ControlFolder> self_leaf_;
     std::vector<int> enter_;
+    std::vector<Fd> spare_;  ///< for remove()
     bool removed_ = false;
 };
 
@@ -198,6 +199,11 @@ Result<void> JobGroupV2::prepare(const CgroupPlace& parent) {
                                               "the group above does not hand the memory "
                                               "controller down"));
     }
+    auto spare = reserve_descriptors(group_, kDescriptorsToRemove);
+    if (!spare) {
+        return std::unexpected(spare.error());
+    }
+    spare_ = std::move(*spare);
     limits_ = find_limits(parent, 2);
     for (const auto& path : parent.upwards()) {
         if (const auto group = ControlFolder::open(path)) {
@@ -327,6 +333,7 @@ Result<void> JobGroupV2::remove() {
     if (std::exchange(removed_, true)) {
         return {};
     }
+    spare_.clear();
     auto gone = dissolve_group(group_, self_leaf_ ? *self_leaf_ : home_);
     if (!self_leaf_) {
         return gone;
@@ -389,6 +396,9 @@ Result<std::unique_ptr<JobGroup>> make_job_group_v2(const CgroupView& view,
     auto home = ControlFolder::open(place->folder);
     if (!home) {
         return std::unexpected(home.error());
+    }
+    if (auto enough = reserve_descriptors(*home, kDescriptorsToMake); !enough) {
+        return std::unexpected(enough.error());
     }
     auto site = find_site(*place, *home, name);
     if (!site) {
