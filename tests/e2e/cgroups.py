@@ -4,6 +4,7 @@ The runner makes one base group for itself. All groups of the tests, and all tha
 lie below it, so a leak check sees nothing of what else happens on the machine.
 """
 
+import errno
 import os
 import pathlib
 import signal
@@ -78,8 +79,13 @@ class Hierarchy:
 
 
 def members(group):
-    """The process ids in the group."""
-    return [int(pid) for pid in (group / "cgroup.procs").read_text().split()]
+    """The process ids in the group; none where it is gone."""
+    try:
+        return [int(pid) for pid in (group / "cgroup.procs").read_text().split()]
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENODEV):
+            return []
+        raise
 
 
 class Group:

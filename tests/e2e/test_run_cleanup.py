@@ -192,11 +192,15 @@ class NoInternalProcesses(CleanupTest):
         self.assertEqual((group.path / "cgroup.subtree_control").read_text().strip(), "")
 
     def test_with_others_in_its_group(self):
-        """A shell stands beside it: it says what blocks and goes on without a group."""
+        """A shell stands beside it: it says what blocks and goes on without a group; in a subtree
+        of an ordinary user's own, it makes the job's group beside their common one."""
         outcome = self.run_command("sh", "-c", '"$@"; exit $?', "sh", self.mapdiag_path, *ON,
                                    "sh", "-c", "exit 4")
         self.assertEqual(outcome.status, 4)
-        self.assertRegex("\n".join(self.diag()), r"(?i)other process|beside")
+        if self.placement == V2_USER:
+            self.assertIn("own cgroup (v2)", (self.folder / "logs/E.diag.jsonl").read_text())
+        else:
+            self.assertRegex("\n".join(self.diag()), r"(?i)other process|beside")
 
     def test_killed_after_it_stepped_down(self):
         process = self.start(self.mapdiag_path, *ON, "sh", "-c", "echo up; sleep 60")
