@@ -61,7 +61,7 @@ TEST_CASE("summary: rows that are left out are added up") {
          {heap::SummaryOrder::kSize, heap::SummaryOrder::kCount, heap::SummaryOrder::kRetained}) {
         const auto summary = heap::summarize(dump.heap, {.order = order, .of = {}, .walk = {}});
         REQUIRE(summary);
-        for (const std::size_t limit : {0, 1, 5, 25, 26, 1000}) {
+        for (const std::size_t limit : {0U, 1U, 5U, 25U, 26U, 1000U}) {
             const auto json = Json::parse(heap::summary_json(*summary, limit));
             std::uint64_t size = 0;
             std::uint64_t count = 0;

@@ -94,7 +94,7 @@ inline void check_groups(const stacks::Profile& profile) {
             must_hold(weights.total[group] <= profile.total, "recursion counts once");
         }
         must_hold(self == profile.total, "self adds up to the total");
-        for (const std::size_t limit : {0, 1, 3}) {
+        for (const std::size_t limit : {0U, 1U, 3U}) {
             const auto ranking = rank(profile, {.by = by, .limit = limit});
             auto shown = ranking.others.self;
             for (const auto& row : ranking.rows) {
