@@ -1,9 +1,11 @@
 """mapdiag heap: the commands as a person calls them."""
 
+import gzip
 import json
 import os
 import pathlib
 import pty
+import re
 import subprocess
 
 from cgroups import PLAIN, V1_ROOT
@@ -15,6 +17,17 @@ DUMP = b"""{"address": 1, "type": "module", "size": 50, "name": "app", "refs": [
 {"address": 2, "type": "list", "size": 100, "len": 2, "refs": [3, 4]}
 {"address": 3, "type": "str", "size": 60, "len": 11, "value": "SECRETVALUE", "refs": []}
 {"address": 4, "type": "str", "size": 60, "len": 11, "value": "SECRETVALUE", "refs": []}
+"""
+
+# Two of everything, so that one is left out by --limit 1.
+TWOS = b"""{"address": 1, "type": "module", "size": 50, "name": "app", "refs": [2, 3]}
+{"address": 2, "type": "list", "size": 100, "len": 2, "refs": [4, 5]}
+{"address": 3, "type": "tuple", "size": 90, "len": 2, "refs": [4, 5]}
+{"address": 4, "type": "str", "size": 60, "len": 2, "value": "aa", "refs": []}
+{"address": 5, "type": "str", "size": 60, "len": 2, "value": "bb", "refs": []}
+{"address": 6, "type": "module", "size": 50, "name": "lib", "refs": [7, 8]}
+{"address": 7, "type": "str", "size": 60, "len": 2, "value": "aa", "refs": []}
+{"address": 8, "type": "str", "size": 60, "len": 2, "value": "bb", "refs": []}
 """
 
 COMMANDS = (
@@ -51,6 +64,40 @@ class Heap(MapdiagTest):
                 self.assertEqual((outcome.status, outcome.talk), (0, ""))
                 json.loads(outcome.text)
                 self.assertNotIn("SECRET", outcome.text)
+
+    def test_what_a_limit_leaves_out_is_counted(self):
+        self.dump.write_bytes(TWOS)
+        for name, *words in (("summary",), ("summary", "--by", "retained"), ("summary", "--of", "1"),
+                             ("retained",), ("retained", "1"), ("parents", "4"), ("children", "2"),
+                             ("show", "2"), ("all", "str"), ("path", "4"), ("suspects",),
+                             ("strings",), ("diff", self.dump)):
+            with self.subTest(command=name, words=words):
+                cut = self.ask(name, *words, "--limit", "1").text
+                self.assertRegex(cut, r"\[\d+ others\]")
+                self.assertIn("others", self.ask(name, *words, "--limit", "1", "--json").text)
+                whole = self.ask(name, *words, "--limit", "100").text
+                self.assertNotIn("others]", whole)
+                self.assertEqual(cut.splitlines()[0], whole.splitlines()[0])
+
+    def test_a_small_file_that_opens_to_much_stops_at_max_size(self):
+        small = self.folder / "small.gz"
+        small.write_bytes(gzip.compress(DUMP * 10000))
+        outcome = self.mapdiag("heap", "summary", small, "--max-size", "1M")
+        self.assertEqual((outcome.status, outcome.text), (1, ""))
+        self.assertIn("it opens to more than 1.00 MiB (1048576 bytes); give --max-size if that is "
+                      "meant", outcome.talk)
+        self.assertEqual(self.mapdiag("heap", "summary", small, "--max-size", "1G").status, 0)
+
+    def test_a_damaged_index_is_made_anew(self):
+        wanted = [self.ask(name, *words) for name, *words in COMMANDS]
+        for index in sorted(self.folder.glob("app.dump.mapdiag-*")):
+            sound = index.read_bytes()
+            for at in (0, len(sound) // 3, len(sound) // 2):
+                damaged = bytearray(sound)
+                damaged[at:at + 3000] = bytes(len(damaged[at:at + 3000]))
+                index.write_bytes(damaged)
+                for (name, *words), answer in list(zip(COMMANDS, wanted))[::4]:
+                    self.assertEqual(self.ask(name, *words), answer)
 
     def test_values_are_shown_when_asked_for(self):
         for name, *words in (("show", "2"), ("parents", "3"), ("strings",), ("all", "str")):
@@ -179,6 +226,33 @@ class Heap(MapdiagTest):
         self.assertEqual(process.wait(60), 0)
         self.assertIn(b"heap> ", seen)
         self.assertIn(b"list(2 100B 2refs 1par)", seen)
+
+    def test_the_session_of_the_documentation(self):
+        text = (DATA.parents[2] / "docs" / "heap.md").read_text(encoding="utf-8")
+        section = text[text.index("## A session"):text.index("## What retained means")]
+        (self.folder / "session.dump").write_bytes((DATA / "session.dump").read_bytes())
+        asked = 0
+        for block in re.findall(r"(?ms)^```\n(.*?)^```$", section):
+            for command, shown in re.findall(r"(?ms)^\$ mapdiag (.*?)\n(.*?)(?=\n?^>>>|\Z)", block):
+                with self.subTest(command=command):
+                    lines = re.findall(r"(?m)^\S.*?> (.*)$", shown) if "shell" in command else []
+                    outcome = self.run_command(self.mapdiag_path, *command.split(),
+                                               stdin=self.file_of("".join(f"{line}\n" for line in lines)))
+                    self.assertEqual((outcome.status, outcome.talk), (0, ""))
+                    # What was typed is not in the output: there is no terminal.
+                    wanted = "".join(line for line in shown.splitlines(True)
+                                     if not (lines and re.match(r"\S.*?> ", line)))
+                    self.assertEqual(outcome.text, wanted)
+                    asked += 1
+        self.assertEqual(asked, 12)
+
+    def file_of(self, text):
+        """An open file with this text, to be read."""
+        path = self.folder / "input"
+        path.write_text(text, encoding="utf-8")
+        file = open(path, "rb")
+        self.addCleanup(file.close)
+        return file
 
     def test_samples(self):
         outcome = self.mapdiag("heap", "summary", DATA / "known-py3.8.dump.gz", "--no-index", "--raw")
