@@ -23,12 +23,13 @@ double thinning_interval_s(double elapsed_s);
 /// Measures at intervals, keeps the highest sample and hands a thinned time line on.
 class Sampler {
   public:
+    /// `cost_share` is what measuring itself takes; waking up for it costs about as much again.
     /// How often to measure: at `shortest` as long as measuring took no more than `credit` beside
     /// its share of one core, then as seldom as that share allows for what one measurement costs in
     /// the mean. Without `shortest` it is the thinning interval.
     struct Pace {
         std::optional<std::chrono::nanoseconds> shortest;
-        double cost_share = 0.0035;
+        double cost_share = 0.002;
         std::chrono::nanoseconds credit = std::chrono::milliseconds(20);
         /// What of the cost so far has a budget of its own.
         std::function<std::chrono::nanoseconds()> apart = {};

@@ -654,7 +654,7 @@ TEST_CASE("polls are as far apart as their cost asks") {
     bench.poll();
     bench.poll();
     CHECK(bench.get().poll_interval() == 10ms);
-    // Each poll costs 1 ms: the credit of 10 ms is soon used up, then it is 250 ms.
+    // Each poll costs 1 ms: the credit of 30 ms is soon used up, then it is 250 ms.
     bench.system.poll_cost = 1ms;
     for (int i = 0; i < 60; ++i) {
         bench.poll();

@@ -28,10 +28,12 @@ using record::ProfileState;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// Polls may cost 0.4 % of a core and 10 ms beside: a launcher's first second, with many short
-// processes, is when the polls have to be frequent.
-constexpr int kCostFactor = 250;
-constexpr auto kCredit = milliseconds(10);
+// What mapdiag may spend: 1 % of a core while a Python may turn up at any moment, a fraction of that
+// while one is profiled, and 30 ms beside: a launcher's first seconds, with many short processes, is
+// when the polls have to be frequent.
+constexpr int kCostFactorWaiting = 100;
+constexpr int kCostFactorAttached = 400;
+constexpr auto kCredit = milliseconds(30);
 constexpr auto kBeforeFirst = milliseconds(8);
 constexpr auto kAfterFirst = milliseconds(10);
 constexpr auto kLater = milliseconds(20);
@@ -64,7 +66,7 @@ class Profiler::Work {
     }
 
     void poll(Clock::time_point now, std::span<const std::int32_t> job_processes) {
-        const auto begin = system_.cpu_time();
+        const auto begin = cpu_at_last_end_.value_or(system_.cpu_time());
         first_poll_ = first_poll_ == Clock::time_point() ? now : first_poll_;
         finder_.poll(now);
         for (auto& python : watch_.look(job_processes, [this](auto pid) { return owns(pid); })) {
@@ -76,9 +78,11 @@ class Profiler::Work {
         const bool started = start_waiting(now);
         const bool asked = ask_version(now);
         const bool dumping = go_on_dumping(now);
-        // Starting a process is paid once, not at every poll.
+        // What the thread did since the last poll: waking up and listing the processes cost as much
+        // as looking at them. Starting a process is paid once, not at every poll.
+        cpu_at_last_end_ = system_.cpu_time();
         if (!started && !asked && !dumping) {
-            const auto cost = system_.cpu_time() - begin;
+            const auto cost = *cpu_at_last_end_ - begin;
             spent_ += cost;
             cost_ += (cost - cost_) / 8;
         }
@@ -88,11 +92,14 @@ class Profiler::Work {
         const auto base = targets_.empty() || dump_           ? kBeforeFirst
                           : last_poll_ - last_new_ > kLaterIs ? kLater
                                                               : kAfterFirst;
-        const auto allowed = (last_poll_ - first_poll_) / kCostFactor + kCredit;
+        const bool attached =
+            std::ranges::any_of(targets_, [](const auto& target) { return target->attached(); });
+        const auto factor = attached ? kCostFactorAttached : kCostFactorWaiting;
+        const auto allowed = (last_poll_ - first_poll_) / factor + kCredit;
         if (spent_ < allowed || dump_) {
             return base;
         }
-        return std::clamp<nanoseconds>(cost_ * kCostFactor, base, kSlowest);
+        return std::clamp<nanoseconds>(cost_ * factor, base, kSlowest);
     }
 
     bool owns(std::int32_t pid) const {
@@ -140,6 +147,7 @@ class Profiler::Work {
     Clock::time_point first_poll_;
     nanoseconds spent_{0};
     nanoseconds cost_{0};
+    std::optional<nanoseconds> cpu_at_last_end_;
 };
 
 bool Profiler::Work::below_profiled(const PythonSeen& python) const {
