@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -21,9 +23,17 @@ std::size_t worker_count() {
 
 void in_parallel(std::size_t parts, const std::function<void(std::size_t)>& work) {
     std::atomic<std::size_t> next = 0;
+    std::exception_ptr failure;
+    std::mutex failure_lock;
     const auto take_parts = [&] {
-        for (auto part = next.fetch_add(1); part < parts; part = next.fetch_add(1)) {
-            work(part);
+        try {
+            for (auto part = next.fetch_add(1); part < parts; part = next.fetch_add(1)) {
+                work(part);
+            }
+        } catch (...) {
+            next = parts;
+            const std::lock_guard guard(failure_lock);
+            failure = failure ? failure : std::current_exception();
         }
     };
     std::vector<std::jthread> helpers;
@@ -36,6 +46,10 @@ void in_parallel(std::size_t parts, const std::function<void(std::size_t)>& work
         }
     }
     take_parts();
+    helpers.clear();
+    if (failure) {
+        std::rethrow_exception(failure);
+    }
 }
 
 }  // namespace mapdiag

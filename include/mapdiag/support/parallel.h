@@ -9,8 +9,8 @@ namespace mapdiag {
 std::size_t worker_count();
 
 /// Calls work(0), work(1) ... work(parts - 1), spread over at most worker_count() threads, each
-/// part once. Returns when all are done. `work` must not throw, and parts must not depend on each
-/// other.
+/// part once, and returns when all are done. Parts must not depend on each other. What `work`
+/// throws is thrown on when all threads have stopped; parts that had not begun are left out then.
 void in_parallel(std::size_t parts, const std::function<void(std::size_t)>& work);
 
 /// A half-open range of indices.
