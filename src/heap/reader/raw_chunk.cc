@@ -1,5 +1,6 @@
 #include "heap/reader/raw_chunk.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "heap/reader/json_text.h"
@@ -107,8 +108,7 @@ class ChunkReader {
     }
 
     void add_parsed(const char* start) {
-        std::memcpy(chunk_.refs.data() + chunk_.ref_count, parsed_.refs.data(),
-                    parsed_.refs.size() * sizeof(std::uint64_t));
+        std::ranges::copy(parsed_.refs, chunk_.refs.data() + chunk_.ref_count);
         chunk_.ref_count += parsed_.refs.size();
         chunk_.objects[chunk_.object_count] = {.address = parsed_.address,
                                                .size = parsed_.size,
