@@ -200,8 +200,12 @@ const char* scan_usual_line(const char* at, const char* safe, ScannedObject& obj
         return nullptr;
     }
     at = take_number(at + 12, object.address);
-    if (at == nullptr || (at = take_type(at, safe, object)) == nullptr || at >= safe ||
-        (at = take_number(at, object.size)) == nullptr || object.size > kLargestSize) {
+    at = at != nullptr ? take_type(at, safe, object) : nullptr;
+    if (at == nullptr || at >= safe) {
+        return nullptr;
+    }
+    at = take_number(at, object.size);
+    if (at == nullptr || object.size > kLargestSize) {
         return nullptr;
     }
     if (starts(at, ", \"len\": ")) {
