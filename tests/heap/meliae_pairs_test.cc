@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include "heap_fixture.h"
+#include "mapdiag/heap/convert.h"
 #include "mapdiag/heap/paths.h"
 #include "mapdiag/heap/reach.h"
 #include "mapdiag/heap/sizes.h"
@@ -154,6 +155,17 @@ TEST_CASE("pairs 9 and 18: expensive references") {
     CHECK(std::ranges::count(summary->rows, "<ex-reference>", &heap::SummaryRow::kind) == 1);
 }
 
+TEST_CASE("pair 10: a dump written again, with all that its lines had") {
+    const TempFolder folder;
+    auto heap = load_file(folder.write("d", kExample), without_index(true));
+    const auto written = heap::convert_to_dump(heap, {}, folder.path("again"));
+    REQUIRE(written);
+    CHECK(written->objects == 8);
+    // Meliae's to_json() drops "len", sorts references, and turns a module's "name" into a "value";
+    // here the lines are as they were, and so is their order.
+    CHECK(folder.read("again") == kExample);
+}
+
 TEST_CASE("pairs 11 and 12: parents, but for the dict that a tuple shares with the module") {
     const auto raw = load_text(kExample, true);
     CHECK(parents(raw.graph(), 1).empty());
@@ -238,6 +250,26 @@ TEST_CASE("pairs 21 and 22: attributes") {
           "MyClass(1 172B 9refs)\nattributes:\n  'a': 1\n  'c': dict(7 140B 2refs 1par)\n"
           "  'b': 'string'\n  'd': tuple(12 32B 1refs 1par)\nrefers also to:\n"
           "  type(3 452B 1par 'MyClass')\n");
+}
+
+TEST_CASE("pair 23: the intern dict is the one whose entries all are a string with itself") {
+    const auto heap = load_text(kIntern);
+    const auto& graph = heap.graph();
+    const auto is_intern_dict = [&](heap::ObjectId id) {
+        const auto attributes = heap::attributes_of(graph, id);
+        return !attributes.items.empty() && graph.parents(id).empty() &&
+               std::ranges::all_of(attributes.items, [&](const heap::Attribute& entry) {
+                   return entry.key == entry.value &&
+                          graph.type_name(graph.type(entry.key)) == "str";
+               });
+    };
+    Addresses found;
+    for (const auto id : heap::list_type(graph, *graph.find_type("dict"), 20).shown) {
+        if (is_intern_dict(id)) {
+            found.push_back(graph.address(id));
+        }
+    }
+    CHECK(found == Addresses{8});
 }
 
 TEST_CASE("walks go in Meliae's order") {
