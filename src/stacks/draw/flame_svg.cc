@@ -47,6 +47,9 @@ class Drawing {
           top_(kTop + kSubtitle * static_cast<int>(options.subtitles.size())),
           height_(top_ + kRow * (static_cast<int>(tree.deepest) + 1) + kBottom) {
         find_largest_change();
+        for (unsigned i = 0; i < profile.decimals; ++i) {
+            one_ *= 10;
+        }
     }
 
     Result<void> draw() {
@@ -259,7 +262,7 @@ class Drawing {
         } else {
             out_ += format_weight(node.weight, profile_.decimals);
         }
-        out_ += " samples, ";
+        out_ += node.weight == one_ ? " sample, " : " samples, ";
         append_percent(node.weight, tree_.total);
         out_ += " %";
         if (compares()) {
@@ -289,6 +292,7 @@ class Drawing {
     int top_;
     int height_;
     double largest_change_ = 0;
+    Weight one_ = 1;  ///< the weight of one sample
     std::string out_;
 };
 
