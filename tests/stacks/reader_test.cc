@@ -254,3 +254,31 @@ TEST_CASE("gzip and zstd files are read as they are") {
         CHECK_FALSE(strict);
     }
 }
+
+TEST_CASE("a frame that nobody can read is cut, and others that begin like it stay others") {
+    const std::string longest(1U << 17U, 'x');
+    CHECK(read_stacks("m;" + longest + " 3\n") == Stacks{{"m | " + longest, "3"}});
+    const auto cut =
+        read_stacks("m;" + longest + "a 3\nm;" + longest + "b 4\nm;" + longest + "a 5\n");
+    REQUIRE(cut.size() == 2);
+    for (const auto& [text, weight] : cut) {
+        CHECK(text.starts_with("m | " + std::string(1000, 'x') + " [... 131073 bytes, "));
+        CHECK(text.size() < 1100);
+        CHECK((weight == "8" || weight == "4"));
+    }
+}
+
+TEST_CASE("equal stacks of a long file become one while it is read") {
+    std::string text;
+    for (int i = 0; i < 20000; ++i) {
+        text += i % 2 == 0 ? "a;b 1\n" : "a;c 0.5\n";
+    }
+    const TempFolder folder;
+    const auto path = folder.write("f", text);
+    const auto read =
+        stacks::read_profile({path}, {.threads = 2, .block_size = 4096, .merge_from = 100});
+    REQUIRE(read);
+    CHECK(read->profile.stack_count() == 2);
+    CHECK(stacks_of(read->profile) == Stacks{{"a | b", "10000"}, {"a | c", "5000"}});
+    CHECK(read->files[0].stacks == 20000);
+}

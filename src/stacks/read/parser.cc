@@ -1,5 +1,7 @@
 #include "parser.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -20,6 +22,17 @@ Weight add_at_most(Weight a, Weight b) {
 bool is_blank(std::string_view frame) {
     return (frame.front() == ' ' || frame.front() == '\t') &&
            frame.find_first_not_of(" \t") == std::string_view::npos;
+}
+
+// The start of a frame that no compiler made, with its size and a number made of all of it, so that
+// others that begin like it stay others. FNV-1a.
+std::string cut_frame(std::string_view frame) {
+    std::uint64_t number = 14695981039346656037ULL;
+    for (const char c : frame) {
+        number = (number ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+    }
+    return fmt::format("{} [... {} bytes, {:016x}]", frame.substr(0, kKeptOfLongFrame),
+                       frame.size(), number);
 }
 
 }  // namespace
@@ -119,8 +132,11 @@ void Parser::add_frames(std::string_view stack) {
         if (stop == nullptr) {
             stop = end;
         }
-        if (stop > at && !is_blank({at, static_cast<std::size_t>(stop - at)})) {
-            part.frames.push_back(table.intern({at, static_cast<std::size_t>(stop - at)}));
+        const std::string_view frame(at, static_cast<std::size_t>(stop - at));
+        if (frame.size() > kLongestFrame) {
+            part.frames.push_back(table.intern(cut_frame(frame)));
+        } else if (!frame.empty() && !is_blank(frame)) {
+            part.frames.push_back(table.intern(frame));
         }
         at = stop + 1;
     }

@@ -30,6 +30,10 @@ struct ParserNotes {
     std::uint64_t rounded = 0;
 };
 
+/// A frame longer than this is cut to its first bytes, with its size and a number in their place.
+inline constexpr std::size_t kLongestFrame = 1U << 17;
+inline constexpr std::size_t kKeptOfLongFrame = 1000;
+
 /// How the lines of the file at hand are to be read.
 struct LineFormat {
     unsigned columns = 1;
