@@ -69,6 +69,10 @@ TEST_CASE("what is too narrow becomes a block of others, and rows add up to thei
     CHECK(nodes_of(make_tree(profile, nullptr, {.min_percent = 5}), profile) ==
           Texts{"0 all 0+100", "1 m 0+97", "2 a 0+60", "2 e 60+30", "2 [2 others] 90+7",
                 "1 [1 others] 97+3"});
+    // 4 is below 4.1 percent of 100, and not below 4.
+    CHECK(nodes_of(make_tree(profile, nullptr, {.min_percent = 4.1}), profile)[4] ==
+          "2 [2 others] 90+7");
+    CHECK(nodes_of(make_tree(profile, nullptr, {.min_percent = 4}), profile)[3] == "2 c 60+4");
     CHECK(nodes_of(make_tree(profile, nullptr, {.min_percent = 100}), profile) ==
           Texts{"0 all 0+100", "1 [2 others] 0+100"});
 }

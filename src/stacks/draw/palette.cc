@@ -50,7 +50,8 @@ Tone light_tone(Palette palette, unsigned index) {
 
 Tone dark_tone(Palette palette, unsigned index) {
     auto tone = light_tone(palette, index);
-    tone.lightness = palette == Palette::grey ? tone.lightness - 0.44 : tone.lightness - 0.36;
+    // As light as a contrast of 4.5 to the letters allows (WCAG 2.2, 1.4.3).
+    tone.lightness -= palette == Palette::warm || palette == Palette::cool ? 0.42 : 0.45;
     tone.saturation *= 0.75;
     return tone;
 }

@@ -4,7 +4,7 @@ namespace mapdiag::stacks {
 
 std::string_view page_styles() {
     return R"css(
-svg{--paper:#ffffff;--ink:#1b1b1b;--soft:#5c5c5c;--line:#ffffff;--rest:#d5d5d5;--hit:#7b2fd0;--focus:#0057d9;background:var(--paper);font:12px ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace}
+svg{--paper:#ffffff;--ink:#1b1b1b;--soft:#5c5c5c;--line:#ffffff;--rest:#d5d5d5;--hit:#7b2fd0;--hitink:#ffffff;--focus:#0057d9;background:var(--paper);font:12px ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace}
 text{fill:#1b1b1b;fill:var(--ink)}
 #paper{fill:#ffffff;fill:var(--paper)}
 #title{font-size:17px;font-family:system-ui,sans-serif}
@@ -16,7 +16,7 @@ text{fill:#1b1b1b;fill:var(--ink)}
 #frames rect:hover{fill-opacity:.72}
 #frames rect.up{fill-opacity:.45}
 #frames rect.hit{fill:#7b2fd0;fill:var(--hit)}
-#frames rect.hit+text{fill:#ffffff}
+#frames rect.hit+text{fill:#ffffff;fill:var(--hitink)}
 #frames rect.now{stroke:#0057d9;stroke:var(--focus);stroke-width:2.5;stroke-dasharray:none}
 .button{cursor:pointer}
 .button rect{fill:none;stroke:#5c5c5c;stroke:var(--soft);rx:3px}
@@ -26,7 +26,7 @@ svg:focus,.button:focus{outline:none}
 #find{box-sizing:border-box;width:100%;height:100%;font:12px system-ui,sans-serif;color:var(--ink);background:var(--paper);border:1px solid var(--soft);border-radius:3px;padding:0 6px}
 #find:focus{outline:2px solid var(--focus)}
 #find.bad{border-color:#c00000;outline-color:#c00000}
-@media (prefers-color-scheme:dark){svg{--paper:#16181c;--ink:#ececec;--soft:#a9adb5;--line:#16181c;--rest:#3a3d44;--hit:#a56bff;--focus:#6aa8ff}}
+@media (prefers-color-scheme:dark){svg{--paper:#16181c;--ink:#ececec;--soft:#a9adb5;--line:#16181c;--rest:#3a3d44;--hit:#a56bff;--hitink:#16181c;--focus:#6aa8ff}}
 )css";
 }
 
@@ -144,7 +144,7 @@ std::string_view page_script() {
       node.rect.classList.toggle('hit', hit);
       if (hit) { count += 1; if (i >= until) { sum += node.w; until = node.end; } }
     });
-    matched.textContent = pattern ? 'Matched: ' + (100 * sum / nodes[0].w).toFixed(2) + ' % (' + count + ' blocks)' : '';
+    matched.textContent = pattern ? 'Matched: ' + (100 * sum / nodes[0].w).toFixed(2) + ' % (' + count + (count === 1 ? ' block)' : ' blocks)') : '';
   }
   find.addEventListener('input', function () { search(find.value); });
   find.addEventListener('keydown', function (event) {

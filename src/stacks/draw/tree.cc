@@ -4,6 +4,7 @@
 #include "mapdiag/stacks/tree.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace mapdiag::stacks {
@@ -46,7 +47,9 @@ class Builder {
         }
         const auto exact = static_cast<long double>(options.min_percent) *
                            static_cast<long double>(profile.total) / 100;
-        narrowest_ = std::max<Weight>(1, static_cast<Weight>(exact));
+        // A weight that is exactly at the limit stays, though 0.01 is no binary fraction.
+        constexpr long double kRounding = 1 - 1e-12L;
+        narrowest_ = std::max<Weight>(1, static_cast<Weight>(std::ceil(exact * kRounding)));
     }
 
     Tree build() {
