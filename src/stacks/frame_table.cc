@@ -1,5 +1,6 @@
 #include "mapdiag/stacks/frame_table.h"
 
+#include <array>
 #include <cstring>
 
 namespace mapdiag::stacks {
@@ -46,29 +47,46 @@ std::uint64_t hash(std::string_view text) {
 
 FrameTable::FrameTable() : slots_(kFirstSlots), texts_(1) {}
 
-// Open addressing with a load of at most one half. An id that does not fit 32 bits can't occur: so
-// many distinct frames need more than 100 GiB.
 FrameId FrameTable::intern(std::string_view text) {
-    const auto full = hash(text);
+    return intern(text, hash(text));
+}
+
+void FrameTable::intern(std::span<const std::string_view> texts, std::vector<FrameId>& ids) {
+    std::array<std::uint64_t, kMostAtOnce> hashes;
+    const auto mask = slots_.size() - 1;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        hashes[i] = hash(texts[i]);
+        __builtin_prefetch(&slots_[hashes[i] & mask]);
+    }
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        __builtin_prefetch(slots_[hashes[i] & mask].text);
+    }
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        ids.push_back(intern(texts[i], hashes[i]));
+    }
+}
+
+// Open addressing with a load of at most one half. A slot holds where its text is, so that a
+// look-up goes to memory twice and no more. An id that does not fit 32 bits can't occur: so many
+// distinct frames need more than 100 GiB.
+FrameId FrameTable::intern(std::string_view text, std::uint64_t full) {
     const auto check = static_cast<std::uint32_t>(full >> 32U);
     const auto mask = slots_.size() - 1;
     for (auto at = full & mask;; at = (at + 1) & mask) {
         auto& slot = slots_[at];
         if (!slot.id) {
-            slot = {check, {static_cast<std::uint32_t>(texts_.size())}};
+            const auto kept = keep(text);
+            slot = {kept.data(), kept.size(), check, {static_cast<std::uint32_t>(texts_.size())}};
             const auto id = slot.id;
-            texts_.push_back(keep(text));
+            texts_.push_back(kept);
             if (texts_.size() * 2 > slots_.size()) {
                 grow();
             }
             return id;
         }
-        if (slot.check == check) {
-            const auto known = texts_[slot.id.value];
-            if (known.size() == text.size() &&
-                std::memcmp(known.data(), text.data(), text.size()) == 0) {
-                return slot.id;
-            }
+        if (slot.check == check && slot.size == text.size() &&
+            std::memcmp(slot.text, text.data(), text.size()) == 0) {
+            return slot.id;
         }
     }
 }
@@ -76,13 +94,15 @@ FrameId FrameTable::intern(std::string_view text) {
 void FrameTable::grow() {
     std::vector<Slot> larger(slots_.size() * 2);
     const auto mask = larger.size() - 1;
-    for (std::uint32_t id = 1; id < texts_.size(); ++id) {
-        const auto full = hash(texts_[id]);
-        auto at = full & mask;
+    for (const auto& slot : slots_) {
+        if (!slot.id) {
+            continue;
+        }
+        auto at = hash(texts_[slot.id.value]) & mask;
         while (larger[at].id) {
             at = (at + 1) & mask;
         }
-        larger[at] = {static_cast<std::uint32_t>(full >> 32U), {id}};
+        larger[at] = slot;
     }
     slots_ = std::move(larger);
 }

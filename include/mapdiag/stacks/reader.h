@@ -43,8 +43,8 @@ struct FileNotes {
     std::map<Problem, std::uint64_t> bad;  ///< how many of each kind
     Weight negative = 0;          ///< what refused negative counts add up to, at most 2^64-1
     std::uint64_t rounded = 0;    ///< counts with more decimals than are kept
-    bool two_counts = false;    ///< every line has two counts, of which the second was taken
-    bool first_of_two = false;  ///< or, as asked for, the first
+    bool two_counts = false;      ///< every line has two counts, of which the second was taken
+    bool first_of_two = false;    ///< or, as asked for, the first
     std::optional<Error> damage;  ///< packed data that ended early
 };
 

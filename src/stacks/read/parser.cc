@@ -134,12 +134,22 @@ void Parser::add_frames(std::string_view stack) {
         }
         const std::string_view frame(at, static_cast<std::size_t>(stop - at));
         if (frame.size() > kLongestFrame) {
+            add_pending();
             part.frames.push_back(table.intern(cut_frame(frame)));
         } else if (!frame.empty() && !is_blank(frame)) {
-            part.frames.push_back(table.intern(frame));
+            pending_.push_back(frame);
+            if (pending_.size() == FrameTable::kMostAtOnce) {
+                add_pending();
+            }
         }
         at = stop + 1;
     }
+    add_pending();
+}
+
+void Parser::add_pending() {
+    table.intern(pending_, part.frames);
+    pending_.clear();
 }
 
 void Parser::note_bad(Problem problem, std::uint64_t line, BlockNotes& block) {

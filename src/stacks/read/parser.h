@@ -66,10 +66,12 @@ class Parser {
     void parse_line(std::string_view text, const LineFormat& format, BlockNotes& block);
     void add_stack(std::string_view stack, const Count& count);
     void add_frames(std::string_view stack);
+    void add_pending();
     void merge_equal();
     void note_bad(Problem problem, std::uint64_t line, BlockNotes& block);
 
     ParserNotes notes_;
+    std::vector<std::string_view> pending_;  ///< frames of the line at hand
     bool fits_ = true;
 };
 
