@@ -22,7 +22,11 @@ constexpr char kReady = 'r';
 void leave_standard_streams() {
     const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
     for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-        ::dup2(null, fd);
+        if (null >= 0) {
+            ::dup2(null, fd);
+        } else {
+            ::close(fd);
+        }
     }
 }
 

@@ -93,21 +93,22 @@ Result<Comparison> compare(const Profile& before, const Profile& after,
     std::string grown_most;
     Wide most_growth = 0;
     for (std::size_t group = 0; group < grouping_after.labels.size(); ++group) {
-        ComparedRow row{.label = grouping_after.labels[group],
-                        .self_before = at(weights_before.self, group),
-                        .self_after = at(weights_after.self, group),
-                        .total_before = at(weights_before.total, group),
-                        .total_after = at(weights_after.total, group)};
+        Candidate candidate{.row = {.label = grouping_after.labels[group],
+                                    .self_before = at(weights_before.self, group),
+                                    .self_after = at(weights_after.self, group),
+                                    .total_before = at(weights_before.total, group),
+                                    .total_after = at(weights_after.total, group)},
+                            .share = {},
+                            .count_change = 0};
+        const auto& row = candidate.row;
         if (row.total_before == 0 && row.total_after == 0) {
             continue;
         }
         const bool self = options.sort == SortBy::self;
         const auto first = self ? row.self_before : row.total_before;
         const auto second = self ? row.self_after : row.total_after;
-        Candidate candidate{
-            .row = std::move(row),
-            .share = pair_of(first, comparison.total_before, second, comparison.total_after),
-            .count_change = first > second ? first - second : second - first};
+        candidate.share = pair_of(first, comparison.total_before, second, comparison.total_after);
+        candidate.count_change = first > second ? first - second : second - first;
         // A share may grow where the count stays, because the whole shrank.
         const auto growth = candidate.share.grew ? candidate.share.change : 0;
         if (growth > most_growth ||

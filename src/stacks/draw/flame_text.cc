@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "escape.h"
 #include "mapdiag/stacks/flame_graph.h"
@@ -44,7 +45,7 @@ std::string bar(Weight part, Weight whole) {
     static constexpr std::string_view kEighths[] = {"",       "\u258F", "\u258E", "\u258D",
                                                     "\u258C", "\u258B", "\u258A", "\u2589"};
     const auto eighths = static_cast<std::size_t>(
-        static_cast<double>(part) / static_cast<double>(whole) * kBar * 8 + 0.5);
+        std::lround(static_cast<double>(part) / static_cast<double>(whole) * kBar * 8));
     std::string out;
     for (std::size_t i = 0; i < eighths / 8; ++i) {
         out += "\u2588";
