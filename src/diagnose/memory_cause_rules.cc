@@ -1,6 +1,7 @@
 // Deaths by the kernel's memory killer, and a job that is stuck because that killer is off.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 
@@ -78,9 +79,35 @@ std::string killer_text(const Facts& facts, const MemoryVerdict& verdict) {
                        against(facts, verdict));
 }
 
+// The last memory kill was long before the job's own end, as the samples show: longer than it takes
+// to tear down what a victim had (a GiB a second at the slowest, and two seconds beside).
+bool killed_earlier(const Facts& facts) {
+    const auto& record = facts.record();
+    if (facts.signal() != SIGKILL || !facts.memory_killed() || !record.peak) {
+        return false;
+    }
+    const auto margin = 2 + static_cast<double>(*record.peak) / static_cast<double>(1U << 30);
+    return std::ranges::any_of(facts.samples(), [&](const Sample& sample) {
+        return sample.at_s <= record.wall_s - margin && sample.memory_kills &&
+               *sample.memory_kills >= *facts.memory_kills();
+    });
+}
+
+std::optional<Finding> killed_after_worker(const Facts& facts) {
+    if (!killed_earlier(facts)) {
+        return std::nullopt;
+    }
+    const auto verdict = judge_memory(facts);
+    return said(fmt::format("SIGKILL from an unknown sender; before that, long before the end, the "
+                            "kernel's memory killer took {} of the job: killed {}",
+                            counted(*facts.memory_kills(), "process", "processes"),
+                            against(facts, verdict)),
+                memory_proofs(facts, verdict));
+}
+
 // Only a job that died of SIGKILL itself is a victim; what else ended is told by worker_killed().
 std::optional<Finding> killed_at(const Facts& facts, Culprit culprit) {
-    if (facts.signal() != SIGKILL) {
+    if (facts.signal() != SIGKILL || killed_earlier(facts)) {
         return std::nullopt;
     }
     const auto verdict = judge_memory(facts);
@@ -137,10 +164,15 @@ std::optional<Finding> stuck(const Facts& facts) {
                  proof_of_limit(record)});
 }
 
-constexpr std::array<RuleRow, 7> kRows = {{
+constexpr std::array<RuleRow, 8> kRows = {{
     {{"memory-stuck", FindingKind::cause, "stuck at its limit",
       "cgroup v1: the last samples show under_oom with oom_kill_disable set"},
      stuck},
+    {{"sigkill-after-memory-kill", FindingKind::cause, "SIGKILL, sender unknown",
+      "SIGKILL, and memory kills in the job's own cgroup that the samples show to be older than "
+      "two "
+      "seconds and a second for each GiB"},
+     killed_after_worker},
     {{"memory-own-limit", FindingKind::cause, "memory limit",
       "SIGKILL, a memory kill in the job's own cgroup, and a hit of that cgroup's own limit (v2: "
       "local "

@@ -43,6 +43,19 @@ Proof kills_proof(const Facts& facts) {
                           &MemoryEvents::oom_kill);
 }
 
+// At the hard limit on CPU time the kernel sends SIGKILL.
+std::string cpu_limit_words(const Facts& facts) {
+    const auto& limit = facts.record().cpu_time_limit_s;
+    const auto cpu = facts.cpu_s();
+    if (!limit || !cpu || *cpu < 0.9 * static_cast<double>(*limit)) {
+        return {};
+    }
+    return fmt::format(
+        "; its CPU time limit of {} s (`ulimit -t`) may be what did it: {} were "
+        "used, and the kernel sends SIGKILL at a hard limit",
+        *limit, format_seconds(*cpu));
+}
+
 // SIGKILL, and the counters of the job's own group say that the memory killer took nobody there.
 std::optional<Finding> kill_not_memory(const Facts& facts) {
     if (facts.signal() != SIGKILL || facts.memory_kills() != 0) {
@@ -52,7 +65,8 @@ std::optional<Finding> kill_not_memory(const Facts& facts) {
         "SIGKILL from an unknown sender: 0 memory kills were counted in the job's cgroup, so it "
         "was "
         "not the memory killer of this cgroup; the kernel does not tell who sends SIGKILL (a "
-        "scheduler, a container that is stopped, `kill -9`)",
+        "scheduler, a container that is stopped, `kill -9`)" +
+            cpu_limit_words(facts),
         {proof_of_ending(facts.record()), kills_proof(facts), proof_of("peak", facts.record().peak),
          proof_of_limit(facts.record())});
 }
@@ -81,8 +95,9 @@ std::optional<Finding> kill_not_memory_shared(const Facts& facts) {
         fmt::format(
             "SIGKILL from an unknown sender: 0 memory kills were counted {} during the run, "
             "so it was not the kernel's memory killer; the kernel does not tell who sends "
-            "SIGKILL (a scheduler, a container that is stopped, `kill -9`)",
-            none_on_machine ? "on the whole machine" : "in the cgroup that the job shared"),
+            "SIGKILL (a scheduler, a container that is stopped, `kill -9`){}",
+            none_on_machine ? "on the whole machine" : "in the cgroup that the job shared",
+            cpu_limit_words(facts)),
         std::move(proofs));
 }
 
@@ -124,31 +139,68 @@ std::optional<Finding> crash(const Facts& facts) {
     }
     const auto core = std::get<Killed>(facts.record().ending).core_dumped;
     const auto* what = *signal == SIGABRT ? "it gave up by itself (abort)" : "it crashed";
-    return said(fmt::format("{}: {}, {}", what, signal_with_number(*signal),
-                            core ? "core dumped" : "no core file"),
-                {proof_of_ending(facts.record())});
+    return said(
+        fmt::format("{}: {}, {}; unless somebody sent it that signal, which the kernel "
+                    "does not tell",
+                    what, signal_with_number(*signal), core ? "core dumped" : "no core file"),
+        {proof_of_ending(facts.record())});
+}
+
+// A limit on CPU time is for each process: what all of them used must have come up to it at least.
+bool could_have_used(const Facts& facts, double limit_s) {
+    constexpr double kClockTick = 0.9;
+    const auto cpu = facts.cpu_s();
+    return !cpu || *cpu >= kClockTick * limit_s;
 }
 
 std::optional<Finding> cpu_time_limit(const Facts& facts) {
-    if (facts.signal() != SIGXCPU) {
+    const auto& limit = facts.record().cpu_time_limit_s;
+    if (facts.signal() != SIGXCPU || !limit ||
+        !could_have_used(facts, static_cast<double>(*limit))) {
         return std::nullopt;
     }
-    const auto& limit = facts.record().cpu_time_limit_s;
     return said(
-        fmt::format("its CPU time limit (RLIMIT_CPU, `ulimit -t`{}) was used up: {}",
-                    limit ? fmt::format(" {} s", *limit) : "", signal_with_number(SIGXCPU)),
-        {proof_of_ending(facts.record()), proof_of_count("CPU time limit in seconds", limit)});
+        fmt::format("its CPU time limit (RLIMIT_CPU, `ulimit -t` {} s) was used up: {}", *limit,
+                    signal_with_number(SIGXCPU)),
+        {proof_of_ending(facts.record()), proof_of_count("CPU time limit in seconds", limit),
+         proof_of_seconds("user CPU", facts.record().user_s)});
+}
+
+// The kernel's shortest limit on CPU time is one second.
+std::optional<Finding> cpu_time_unknown(const Facts& facts) {
+    if (facts.signal() != SIGXCPU || !could_have_used(facts, 1)) {
+        return std::nullopt;
+    }
+    return said(fmt::format("{}: can't tell whether a CPU time limit (RLIMIT_CPU) that the job had "
+                            "set for itself was used up or somebody sent the signal, because "
+                            "mapdiag's own limit was not the one",
+                            signal_with_number(SIGXCPU)),
+                {proof_of_ending(facts.record()),
+                 proof_of_count("CPU time limit in seconds", facts.record().cpu_time_limit_s),
+                 proof_of_seconds("user CPU", facts.record().user_s)});
 }
 
 std::optional<Finding> file_size_limit(const Facts& facts) {
+    const auto& limit = facts.record().file_size_limit;
+    if (facts.signal() != SIGXFSZ || !limit) {
+        return std::nullopt;
+    }
+    return said(
+        fmt::format("it wrote a file larger than its limit (RLIMIT_FSIZE, `ulimit -f` {}): {}",
+                    format_bytes(*limit), signal_with_number(SIGXFSZ)),
+        {proof_of_ending(facts.record()), proof_of("file size limit", limit)});
+}
+
+std::optional<Finding> file_size_unknown(const Facts& facts) {
     if (facts.signal() != SIGXFSZ) {
         return std::nullopt;
     }
-    const auto& limit = facts.record().file_size_limit;
-    return said(
-        fmt::format("it wrote a file larger than its limit (RLIMIT_FSIZE, `ulimit -f`{}): {}",
-                    limit ? ' ' + format_bytes(*limit) : "", signal_with_number(SIGXFSZ)),
-        {proof_of_ending(facts.record()), proof_of("file size limit", limit)});
+    return said(fmt::format("{}: can't tell whether a file grew over a limit (RLIMIT_FSIZE) that "
+                            "the job had set for itself or somebody sent the signal, because "
+                            "mapdiag itself has no such limit",
+                            signal_with_number(SIGXFSZ)),
+                {proof_of_ending(facts.record()),
+                 proof_of("file size limit", facts.record().file_size_limit)});
 }
 
 std::optional<Finding> broken_pipe(const Facts& facts) {
@@ -158,8 +210,11 @@ std::optional<Finding> broken_pipe(const Facts& facts) {
     const auto& record = facts.record();
     const bool ours = !record.out.failure.empty() || !record.err.failure.empty();
     return said(
-        fmt::format("it wrote to a pipe whose reader was gone ({}){}", signal_with_number(SIGPIPE),
-                    ours ? ": what reads mapdiag's output ended early" : ""),
+        fmt::format("{}{}", signal_with_number(SIGPIPE),
+                    ours ? ": it wrote to a pipe whose reader was gone: what reads mapdiag's "
+                           "output ended early"
+                         : ", which the kernel sends to a program that writes to a pipe whose "
+                           "reader is gone (mapdiag's own readers were there)"),
         {proof_of_ending(record),
          {"stdout", record.out.failure.empty() ? "passed on" : record.out.failure, ""}});
 }
@@ -177,7 +232,7 @@ std::optional<Finding> signal_from_elsewhere(const Facts& facts) {
                   "mapdiag's own signals"}});
 }
 
-constexpr std::array<RuleRow, 9> kRows = {{
+constexpr std::array<RuleRow, 11> kRows = {{
     {{"sigkill-not-memory", FindingKind::cause, "SIGKILL, sender unknown",
       "SIGKILL, and 0 memory kills counted in the job's own cgroup"},
      kill_not_memory},
@@ -194,8 +249,17 @@ constexpr std::array<RuleRow, 9> kRows = {{
     {{"crash", FindingKind::cause, "crash",
       "SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGSYS or SIGTRAP that did not reach mapdiag"},
      crash},
-    {{"cpu-time-limit", FindingKind::cause, "CPU time limit", "SIGXCPU"}, cpu_time_limit},
-    {{"file-size-limit", FindingKind::cause, "file size limit", "SIGXFSZ"}, file_size_limit},
+    {{"cpu-time-limit", FindingKind::cause, "CPU time limit",
+      "SIGXCPU, a limit on CPU time that mapdiag has too, and at least as much CPU time used"},
+     cpu_time_limit},
+    {{"sigxcpu-unknown", FindingKind::cause, "SIGXCPU, can't tell",
+      "SIGXCPU without such a limit, and a second of CPU time used (the least limit there is)"},
+     cpu_time_unknown},
+    {{"file-size-limit", FindingKind::cause, "file size limit",
+      "SIGXFSZ, and a limit on file sizes that mapdiag has too"},
+     file_size_limit},
+    {{"sigxfsz-unknown", FindingKind::cause, "SIGXFSZ, can't tell", "SIGXFSZ without such a limit"},
+     file_size_unknown},
     {{"broken-pipe", FindingKind::cause, "reader gone", "SIGPIPE"}, broken_pipe},
     {{"signal-elsewhere", FindingKind::cause, "signal from elsewhere",
       "any other signal ended the job and did not reach mapdiag"},

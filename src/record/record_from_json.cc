@@ -248,6 +248,7 @@ Sample read_sample(const Json& object) {
         sample.processes = processes;
     }
     members.take("under_oom", sample.under_oom);
+    sample.memory_kills = members.count("memory_kills");
     return sample;
 }
 

@@ -229,6 +229,7 @@ Json sample_to_json(const Sample& sample) {
     json["throttled_s"] = seconds(sample.throttled_s);
     json["pressure_some_s"] = seconds(sample.pressure_some_s);
     json["processes"] = optional_json(sample.processes);
+    json["memory_kills"] = optional_json(sample.memory_kills);
     if (sample.under_oom) {
         json["under_oom"] = true;
     }

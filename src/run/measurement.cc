@@ -124,6 +124,9 @@ record::Sample measure_group(const linux_os::JobGroup& group) {
     }
     sample.processes = static_cast<std::uint32_t>(group.processes().size());
     sample.under_oom = group.under_oom();
+    if (const auto events = group.events()) {
+        sample.memory_kills = events->oom_kill;
+    }
     return sample;
 }
 

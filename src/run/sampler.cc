@@ -21,6 +21,9 @@ nanoseconds from_seconds(double s) {
 // A short run has its peak before the first tenth of a second.
 constexpr auto kFirst = std::chrono::milliseconds(20);
 
+// A job that was stuck and is killed may be seen once more, no longer waiting, before it is gone.
+constexpr auto kLastMoments = std::chrono::seconds(1);
+
 }  // namespace
 
 double thinning_interval_s(double elapsed_s) {
@@ -68,7 +71,7 @@ void Sampler::take(Clock::time_point now) {
     if (sample.under_oom) {
         under_oom_since_ = under_oom_since_.value_or(now);
         under_oom_until_ = now;
-    } else {
+    } else if (!stuck() || now - under_oom_until_ > kLastMoments) {
         under_oom_since_.reset();
     }
     if (now >= next_journal_) {

@@ -81,10 +81,12 @@ TEST_CASE("a signal that came through mapdiag") {
 }
 
 TEST_CASE("crashes tell whether there is a core file") {
-    CHECK(cause_text(RecordBuilder::v2().killed(SIGSEGV, true).build()) ==
-          "it crashed: SIGSEGV (signal 11), core dumped");
-    CHECK(cause_text(RecordBuilder::v2().killed(SIGABRT).build()) ==
-          "it gave up by itself (abort): SIGABRT (signal 6), no core file");
+    CHECK(
+        cause_text(RecordBuilder::v2().killed(SIGSEGV, true).build()) ==
+        "it crashed: SIGSEGV (signal 11), core dumped; unless somebody sent it that signal, which "
+        "the kernel does not tell");
+    CHECK(cause_text(RecordBuilder::v2().killed(SIGABRT).build())
+              .starts_with("it gave up by itself (abort): SIGABRT (signal 6), no core file; "));
     for (const int signal : {SIGBUS, SIGILL, SIGFPE, SIGSYS, SIGTRAP}) {
         CHECK(cause_id(RecordBuilder::v2().killed(signal).build()) == "crash");
     }
@@ -96,17 +98,39 @@ TEST_CASE("crashes tell whether there is a core file") {
     }
 }
 
-TEST_CASE("limits on CPU time and file size") {
+TEST_CASE("a limit on CPU time is blamed only where it can have been used up") {
     auto cpu = RecordBuilder::v2();
-    cpu.killed(SIGXCPU);
-    CHECK(cause_text(cpu.build()) ==
-          "its CPU time limit (RLIMIT_CPU, `ulimit -t`) was used up: SIGXCPU (signal 24)");
+    cpu.killed(SIGXCPU).with_time(100, 59, 1);
+    CHECK(cause_id(cpu.build()) == "sigxcpu-unknown");
+    CHECK(cause_text(cpu.build())
+              .starts_with("SIGXCPU (signal 24): can't tell whether a CPU time limit"));
     cpu.with(
         [](RunRecord& r) { r.cpu_time_limit_s = Reading<std::uint64_t>::of(60, "RLIMIT_CPU"); });
     CHECK(cause_text(cpu.build()) ==
           "its CPU time limit (RLIMIT_CPU, `ulimit -t` 60 s) was used up: SIGXCPU (signal 24)");
+    cpu.with_time(100, 20, 1);
+    CHECK(cause_id(cpu.build()) == "sigxcpu-unknown");
+    // Less than any limit can be: somebody sent it.
+    cpu.with_time(100, 0.5, 0.1);
+    CHECK(cause_id(cpu.build()) == "signal-elsewhere");
+}
+
+TEST_CASE("SIGKILL with all CPU time used up may be the kernel's") {
+    auto cpu = RecordBuilder::v2();
+    cpu.killed(SIGKILL).with_time(100, 59, 1).with([](RunRecord& r) {
+        r.cpu_time_limit_s = Reading<std::uint64_t>::of(60, "RLIMIT_CPU");
+    });
+    const std::string words = "its CPU time limit of 60 s (`ulimit -t`) may be what did it";
+    CHECK(cause_text(cpu.build()).find(words) != std::string::npos);
+    cpu.with_time(100, 20, 1);
+    CHECK(cause_text(cpu.build()).find(words) == std::string::npos);
+}
+
+TEST_CASE("a limit on file sizes is blamed only where there is one") {
     auto size = RecordBuilder::v2();
-    size.killed(SIGXFSZ).with([](RunRecord& r) {
+    size.killed(SIGXFSZ);
+    CHECK(cause_id(size.build()) == "sigxfsz-unknown");
+    size.with([](RunRecord& r) {
         r.file_size_limit = Reading<std::uint64_t>::of(1024 * 1024, "RLIMIT_FSIZE");
     });
     CHECK(cause_text(size.build()) ==
@@ -118,10 +142,11 @@ TEST_CASE("a broken pipe") {
     auto builder = RecordBuilder::v2();
     builder.killed(SIGPIPE);
     CHECK(cause_text(builder.build()) ==
-          "it wrote to a pipe whose reader was gone (SIGPIPE (signal 13))");
+          "SIGPIPE (signal 13), which the kernel sends to a program that writes to a pipe whose "
+          "reader is gone (mapdiag's own readers were there)");
     builder.with([](RunRecord& r) { r.out.failure = "Broken pipe"; });
     CHECK(cause_text(builder.build()) ==
-          "it wrote to a pipe whose reader was gone (SIGPIPE (signal 13)): what reads mapdiag's "
+          "SIGPIPE (signal 13): it wrote to a pipe whose reader was gone: what reads mapdiag's "
           "output ended early");
 }
 

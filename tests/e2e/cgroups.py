@@ -182,6 +182,12 @@ class Base:
         self._number += 1
         return self._make(f"t{self._number}")
 
+    def new_group_in(self, group, name):
+        """A fresh group below that one."""
+        path = group.path / name
+        path.mkdir()
+        return Group(self.version, path)
+
     def _strangers(self):
         """Every group below the base but the runner's, the deepest first."""
         found = [pathlib.Path(folder) for folder, _, _ in os.walk(self.path, topdown=False)]
@@ -198,6 +204,13 @@ class Base:
             lines += [f"process left behind in {folder.relative_to(self.path)}: {pid}"
                       for pid in members(folder) if pid not in _own_line()]
         return lines
+
+    def clear_below(self, groups):
+        """Removes what lies, empty, below these groups: what mapdiag had no chance to remove."""
+        known = {group.path for group in groups}
+        for group in self._strangers():
+            if group not in known and any(path in known for path in group.parents):
+                group.rmdir()
 
     def clear(self):
         """Kills and removes everything below the base but the runner."""

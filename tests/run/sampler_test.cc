@@ -120,7 +120,27 @@ TEST_CASE("stuck means under_oom for a whole second up to the last sample") {
     CHECK_FALSE(sampler.stuck());
     sampler.measure_now(start + 2s);
     CHECK(sampler.stuck());
+    // It may be seen once more, on its way out.
     under_oom = false;
-    sampler.measure_now(start + 3s);
+    sampler.measure_now(start + 2500ms);
+    CHECK(sampler.stuck());
+    sampler.measure_now(start + 3001ms);
     CHECK_FALSE(sampler.stuck());
+}
+
+TEST_CASE("a short wait for memory is forgotten at once") {
+    const auto start = Clock::time_point(0s);
+    bool under_oom = true;
+    Sampler sampler(
+        [&] {
+            record::Sample sample;
+            sample.under_oom = under_oom;
+            return sample;
+        },
+        [](const record::Sample&) {}, {}, start);
+    for (int second = 1; second < 10; ++second) {
+        under_oom = second % 2 == 0;
+        sampler.measure_now(start + std::chrono::seconds(second));
+        CHECK_FALSE(sampler.stuck());
+    }
 }

@@ -103,6 +103,8 @@ struct Sample {
     std::optional<double> pressure_some_s;  ///< memory pressure ("some") so far
     std::optional<std::uint32_t> processes;
     bool under_oom = false;  ///< v1: stopped at its limit, waiting for memory
+    /// Memory kills so far in the job's group and below it.
+    std::optional<std::uint64_t> memory_kills = {};
 };
 
 /// The highest sample: the split nearest to the peak that was seen.
