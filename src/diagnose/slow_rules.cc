@@ -34,7 +34,8 @@ std::optional<Finding> mostly_idle(const Facts& facts) {
         return std::nullopt;
     }
     return said(fmt::format("mostly idle: {} of wall clock, {} of CPU time ({} of one core); it "
-                            "waited for something else (disk, network, a lock, a sleep): look at a "
+                            "waited for something else (disk, network, a lock, a sleep, a "
+                            "processor that others had): look at a "
                             "profile with idle stacks",
                             format_seconds(wall), format_seconds(*cpu), format_share(*cpu, wall)),
                 time_proofs(facts));

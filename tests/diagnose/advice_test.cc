@@ -148,7 +148,8 @@ TEST_CASE("where the time went") {
     CHECK(
         text_of(RecordBuilder::v2().with_time(3, 0.01, 0.01).build(), "mostly-idle") ==
         "mostly idle: 3.00 s of wall clock, 0.02 s of CPU time (0.7 % of one core); it waited for "
-        "something else (disk, network, a lock, a sleep): look at a profile with idle stacks");
+        "something else (disk, network, a lock, a sleep, a processor that others had): look at a "
+        "profile with idle stacks");
     CHECK_FALSE(says(RecordBuilder::v2().with_time(0.5, 0, 0).build(), "mostly-idle"));
     CHECK_FALSE(says(RecordBuilder::v2().with_time(4, 1, 0).build(), "mostly-idle"));
 
