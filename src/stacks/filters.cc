@@ -221,9 +221,9 @@ Result<void> apply_filters(Profile& profile, const Filters& filters) {
 }
 
 std::string describe(const FilterEffect& effect, const Profile& profile) {
-    const auto left_out = fmt::format("{} left out {} in {}", effect.filter,
-                                      samples_text(effect.removed, profile.decimals),
-                                      counted(effect.stacks, "stack"));
+    auto left_out = fmt::format("{} left out {} in {}", effect.filter,
+                                samples_text(effect.removed, profile.decimals),
+                                counted(effect.stacks, "stack"));
     if (effect.filter == "--include" || effect.filter == "--exclude") {
         return left_out;
     }

@@ -109,7 +109,7 @@ void FrameTable::grow() {
 
 std::string_view FrameTable::keep(std::string_view text) {
     if (text.empty()) {
-        return {"", 0};
+        return "";
     }
     if (text.size() > kBlockSize / 4) {
         // A block of its own, and the current one goes on.

@@ -244,7 +244,7 @@ TEST_CASE("gzip and zstd files are read as they are") {
         const auto read = stacks::read_profile({path});
         if (read) {
             const auto told = stacks::describe(read->files[0]);
-            REQUIRE(told.size() >= 1);
+            REQUIRE_FALSE(told.empty());
             CHECK(told[0].find("cut short") != std::string::npos);
             CHECK(read->profile.total <= 6000);
         } else {

@@ -112,7 +112,7 @@ struct ReadFile {
 inline Stacks read_stacks(const std::string& text, const stacks::ReadOptions& options = {}) {
     const ReadFile file(text, options);
     file.profile();
-    CHECK(file.told() == Texts{});
+    CHECK(file.told().empty());
     return stacks_of(file.profile());
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "../wide.h"
 #include "escape.h"
@@ -24,7 +25,7 @@ std::string percent(std::uint64_t hundredths) {
 
 std::string bar(Weight part, Weight whole) {
     const auto filled = static_cast<std::size_t>(
-        static_cast<double>(part) / static_cast<double>(whole) * kBar + 0.5);
+        std::lround(static_cast<double>(part) / static_cast<double>(whole) * kBar));
     std::string out;
     for (std::size_t i = 0; i < kBar; ++i) {
         out += i < filled ? "\u2588" : " ";
@@ -74,8 +75,8 @@ class Table {
         auto used = cells.size();
         std::string drawn;
         if (options_.bars) {
-            drawn = row.bar.empty() ? std::string(kBar, ' ')
-                                    : painted(row.bar, "33", options_.colour);
+            drawn =
+                row.bar.empty() ? std::string(kBar, ' ') : painted(row.bar, "33", options_.colour);
             drawn += "  ";
             used += kBar + 2;
         }
