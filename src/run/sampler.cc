@@ -21,6 +21,9 @@ nanoseconds from_seconds(double s) {
 // A short run has its peak before the first tenth of a second.
 constexpr auto kFirst = std::chrono::milliseconds(20);
 
+// However much a measurement costs: who seldom looks sees no peak.
+constexpr auto kLongestInterval = std::chrono::seconds(1);
+
 // A job that was stuck and is killed may be seen once more, no longer waiting, before it is gone.
 constexpr auto kLastMoments = std::chrono::seconds(1);
 
@@ -90,9 +93,12 @@ nanoseconds Sampler::cost_so_far() const {
 
 nanoseconds Sampler::interval(nanoseconds elapsed) const {
     const auto allowed = from_seconds(seconds(elapsed) * pace_.cost_share) + pace_.credit;
-    return spent_ < allowed
-               ? *pace_.shortest
-               : std::max(*pace_.shortest, from_seconds(seconds(cost_) / pace_.cost_share));
+    if (spent_ < allowed) {
+        return *pace_.shortest;
+    }
+    const auto affordable = from_seconds(seconds(cost_) / pace_.cost_share);
+    return std::clamp<nanoseconds>(affordable, *pace_.shortest,
+                                   std::max<nanoseconds>(*pace_.shortest, kLongestInterval));
 }
 
 std::optional<double> Sampler::mean_interval_s() const {

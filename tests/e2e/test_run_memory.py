@@ -164,7 +164,7 @@ class SampledPeaks(MemoryTest):
         self.assertEqual(self.the_line("cgroup memory.peak bytes", lines),
                          "cgroup memory.peak bytes: n/a (the job had no cgroup of its own)")
         self.assertRegex(self.the_line("memory: peak", lines),
-                         r"^memory: peak at least [0-9.]+ MiB, process tree, sampled every [0-9.]+ ms: ")
+                         r"^memory: peak at least [0-9.]+ MiB, process tree, sampled every [0-9.]+ (ms|s): ")
 
     def test_one_process(self):
         self.assert_sampled(32, self.run_until_sampled(30, *self.hog(32, hold="-")))

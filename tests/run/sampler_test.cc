@@ -66,6 +66,23 @@ TEST_CASE("measuring is frequent at first, and then as seldom as its share of a 
     CHECK(measured <= 240);
 }
 
+TEST_CASE("however much a measurement costs, one is taken each second") {
+    int measured = 0;
+    // Each takes a whole minute by the other clock.
+    const Sampler::Pace pace = {.shortest = 10ms, .cost_share = 0.01, .credit = 0ms, .apart = [&] {
+                                    return -measured * 1min;
+                                }};
+    (void)journal_of(
+        20s,
+        [&] {
+            ++measured;
+            return record::Sample{};
+        },
+        pace);
+    CHECK(measured >= 20);
+    CHECK(measured <= 22);
+}
+
 TEST_CASE("what has a budget of its own does not make measuring seldom") {
     int measured = 0;
     const auto slow = [&] {
