@@ -100,12 +100,13 @@ std::optional<std::string> environment(const char* name) {
     return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
-std::optional<run::ProfilerOptions> profiler_options(const ProfilerFlags& flags) {
+std::optional<run::ProfilerOptions> profiler_options(const ProfilerFlags& flags,
+                                                     const run::RunPlan& plan) {
     if (!flags.on) {
         return std::nullopt;
     }
     run::ProfilerOptions options;
-    options.settings = flags.settings;
+    options.settings = plan.taken_over ? settings_with(flags, *plan.taken_over) : flags.settings;
     options.py_spy = flags.py_spy;
     options.py_spy_variable = environment("MAPDIAG_PYSPY").value_or("");
     options.search_path = environment("PATH").value_or("");
@@ -150,7 +151,7 @@ int start(const run::RunPlan& plan, const ProfilerFlags& profiler) {
         say_error(failure.line);
         return failure.status;
     }
-    run::JobRun job(plan, {profiler_options(profiler),
+    run::JobRun job(plan, {profiler_options(profiler, plan),
                            report::wrapper_killed_line(plan.entity.display), MAPDIAG_VERSION});
     auto outcome = job.execute();
     const auto ending = outcome.record.ending;
@@ -183,6 +184,7 @@ int run_the_run_command(int argc, char** argv) {
         return *stopped;
     }
     flags->options.command = std::move(line.command);
+    flags->options.own_profiler = flags->profiler.on;
     const auto plan = run::plan_run(flags->options, environment);
     if (!plan) {
         say_error(plan.error().text() + "\nUsage: mapdiag run [OPTIONS] [--] COMMAND...");

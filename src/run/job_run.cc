@@ -167,6 +167,9 @@ RunOutcome JobRun::Impl::execute() {
     record_.program = printable(plan_.command.front().substr(plan_.command.front().rfind('/') + 1));
     record_.argument_count = plan_.command.size() - 1;
     record_.started_at = linux_os::utc_now();
+    if (plan_.left_as_it_is) {
+        record_.troubles.push_back(*plan_.left_as_it_is);
+    }
     if (prepare() && make_job() && start_job()) {
         supervise();
         end_rest_after_time_limit();
@@ -484,7 +487,8 @@ void JobRun::Impl::journal_start() {
 }
 
 void JobRun::Impl::make_profiler() {
-    if (!on() || !setup_.profiler) {
+    // Two tracers of one process are not possible.
+    if (!on() || !setup_.profiler || plan_.left_as_it_is) {
         return;
     }
     auto options = *setup_.profiler;

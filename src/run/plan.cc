@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "drop_in.h"
 #include "mapdiag/support/text.h"
 
 namespace mapdiag::run {
@@ -32,6 +33,35 @@ std::string program_name(const std::string& program) {
 
 std::optional<std::string> not_empty(std::optional<std::string> text) {
     return text && !text->empty() ? text : std::nullopt;
+}
+
+// "logs/Person.folded" -> "Person"
+std::optional<std::string> stem_of(const std::optional<std::string>& path) {
+    if (!path) {
+        return std::nullopt;
+    }
+    const auto name = path->substr(path->rfind('/') + 1);
+    return not_empty(name.substr(0, name.rfind('.')));
+}
+
+std::optional<std::string> folder_of(const std::optional<std::string>& path) {
+    if (!path) {
+        return std::nullopt;
+    }
+    const auto slash = path->rfind('/');
+    return slash == std::string::npos ? "." : not_empty(path->substr(0, slash)).value_or("/");
+}
+
+// The log stays the recipe's, which writes it from the output: mapdiag's lines are in it, since
+// they are on stderr.
+void take_over(RunPlan& plan, RecordCall call) {
+    if (!call.obstacle.empty()) {
+        plan.left_as_it_is = left_as_it_is(call.obstacle);
+        return;
+    }
+    plan.command = std::move(call.command);
+    plan.taken_over = call.settings;
+    plan.profile_path = std::move(call.output);
 }
 
 }  // namespace
@@ -119,6 +149,12 @@ Result<RunPlan> plan_run(const RunOptions& options, const Environment& environme
     if (!entity) {
         entity = not_empty(find_entity_argument(options.command));
     }
+    auto record_call =
+        on && options.own_profiler ? find_record_call(options.command) : std::nullopt;
+    const auto output = record_call ? record_call->output : std::nullopt;
+    if (!entity) {
+        entity = stem_of(output);
+    }
     if (!entity && (options.profile || options.log_dir)) {
         entity = program_name(options.command.front());
     }
@@ -139,8 +175,14 @@ Result<RunPlan> plan_run(const RunOptions& options, const Environment& environme
     }
     plan.mode = on ? Mode::on : Mode::log_only;
     plan.entity = make_entity_name(entity.value_or(program_name(options.command.front())));
-    plan.log_dir = log_dir ? *log_dir : not_empty(environment(kLogDir)).value_or("logs");
-    plan.write_log = !options.no_log && (on || log_dir);
+    if (on && record_call) {
+        take_over(plan, std::move(*record_call));
+    }
+    const auto elsewhere = not_empty(environment(kLogDir));
+    plan.log_dir = log_dir.or_else([&] { return elsewhere; })
+                       .or_else([&] { return folder_of(output); })
+                       .value_or("logs");
+    plan.write_log = !options.no_log && (on || log_dir) && !plan.taken_over;
     return plan;
 }
 

@@ -445,3 +445,19 @@ class WhichPySpy(ProfilerTest):
         lines = self.profile(*step("busy", "0.8"), env={"PATH": f"{path}:{NOT_FOUND['PATH']}"})
         self.assertTrue(self.taken_by(lines).endswith("(provided by uv run --with py-spy)"), lines)
         self.assertIn("--with py-spy", (self.folder / "asked").read_text())
+
+
+class DropIn(ProfilerTest):
+    """A recipe that calls py-spy itself: mapdiag does its work, and the status is the job's."""
+
+    def test_the_recipe_keeps_its_line(self):
+        outcome = self.mapdiag("run", "--entity", "E", "--", "env", "py-spy", "record", "--rate", "50", "-s", "--format", "raw",
+                               "--output", "logs/E.folded", "--", "sh", "-c", '"$@"; exit 9', "sh",
+                               *step("busy", "0.8"), env={**FOUND, "DM_MAP_PROFILE": "true"})
+        self.assertEqual(outcome.status, 9, outcome)
+        self.assertRegex(outcome.talk, r"profile: logs/E\.folded: \d+ samples in \d+ stacks, 50 a second, "
+                                       r"busy time only")
+        self.assertGreater(self.samples_in("busy_part"), 10)
+        self.assertTrue(next(iter(self.folded())).startswith("process "))
+        for words in TALK:
+            self.assertNotIn(words, outcome.out + outcome.err)

@@ -107,3 +107,51 @@ TEST_CASE("entity names become file names that are safe and differ") {
     CHECK(make_entity_name(long_name).stem.size() == 200);
     CHECK(make_entity_name(long_name + "a").stem != make_entity_name(long_name + "b").stem);
 }
+
+TEST_CASE("a recipe's own py-spy record is taken over when on") {
+    const std::map<std::string, std::string> on = {{"DM_MAP_PROFILE", "1"}};
+    const std::vector<std::string> recipe = {
+        "uv",  "run", "py-spy",       "record", "-r",         "50",       "--format",
+        "raw", "-o",  "out/E.folded", "--",     "linkml-map", "--entity", "Person"};
+    const auto made = plan({.command = recipe}, on);
+    CHECK(made.command ==
+          std::vector<std::string>{"uv", "run", "linkml-map", "--entity", "Person"});
+    REQUIRE(made.taken_over);
+    CHECK(made.taken_over->rate == 50);
+    CHECK(made.entity.display == "Person");
+    CHECK(made.folded_path() == "out/E.folded");
+    CHECK(made.journal_path() == "out/Person.diag.jsonl");
+    CHECK_FALSE(made.write_log);
+    CHECK_FALSE(made.left_as_it_is);
+    CHECK(plan({.command = recipe, .log_dir = "d"}, on).journal_path() == "d/Person.diag.jsonl");
+
+    // Off, and where no profile is wanted, the command is what it was.
+    CHECK(plan({.command = recipe}).command == recipe);
+    CHECK(plan({.command = recipe, .log_dir = "d"}).command == recipe);
+    const auto unprofiled = plan({.command = recipe, .own_profiler = false}, on);
+    CHECK(unprofiled.command == recipe);
+    CHECK(unprofiled.write_log);
+}
+
+TEST_CASE("the profile's name is the entity's where nothing else says it") {
+    const std::map<std::string, std::string> on = {{"DM_MAP_PROFILE", "1"}};
+    const auto made =
+        plan({.command = {"py-spy", "record", "-fraw", "-oA.b.folded", "--", "p", "x"}}, on);
+    CHECK(made.entity.display == "A.b");
+    CHECK(made.log_dir == ".");
+    CHECK(plan({.command = {"py-spy", "record", "-fraw", "-o/A", "--", "p", "x"}}, on).log_dir ==
+          "/");
+    // Nothing says what the run is called: a command that is no map step.
+    CHECK(plan({.command = {"py-spy", "record", "-fraw", "--", "p", "x"}}, on).mode == Mode::off);
+}
+
+TEST_CASE("a py-spy record that can't be taken over stays, and why is said") {
+    const auto made = plan({.command = {"py-spy", "record", "-t", "--", "p", "--entity", "E"}},
+                           {{"DM_MAP_PROFILE", "1"}});
+    CHECK(made.command.front() == "py-spy");
+    REQUIRE(made.left_as_it_is);
+    CHECK(made.left_as_it_is->find("nothing for --threads") != std::string::npos);
+    CHECK_FALSE(made.taken_over);
+    CHECK(made.folded_path() == "logs/E.folded");
+    CHECK(made.write_log);
+}

@@ -23,8 +23,9 @@ struct RunOptions {
     std::optional<std::string> placement;
     ContainmentOptions containment;
     std::optional<std::string> last_gasp;
-    bool profile = false;     ///< --profile: on whatever the environment says
-    bool no_profile = false;  ///< --no-profile: off, wins
+    bool own_profiler = true;  ///< false with --profiler none
+    bool profile = false;      ///< --profile: on whatever the environment says
+    bool no_profile = false;   ///< --no-profile: off, wins
 };
 
 /// How much of mapdiag takes part in a run.
@@ -48,6 +49,12 @@ struct RunPlan {
     Containment containment;
     /// Use of the memory limit at which the stacks are written down, 0 to 1; nothing: never.
     std::optional<double> last_gasp_share;
+    /// What the command's own `py-spy record`, which is not in `command` any more, asked for.
+    std::optional<record::ProfilerSettings> taken_over;
+    /// Its --output: where the profile goes in place of the log folder.
+    std::optional<std::string> profile_path;
+    /// Why the command's own `py-spy record` stays as it is; mapdiag does not profile then.
+    std::optional<std::string> left_as_it_is;
     /// Said once on stderr before the job starts: an unknown value of DM_MAP_PROFILE.
     std::optional<std::string> warning;
 
@@ -56,7 +63,7 @@ struct RunPlan {
     }
     std::string log_path() const { return file(".log"); }
     std::string journal_path() const { return file(".diag.jsonl"); }
-    std::string folded_path() const { return file(".folded"); }
+    std::string folded_path() const { return profile_path.value_or(file(".folded")); }
 };
 
 /// Looks an environment variable up; nothing where it is not set.
