@@ -46,7 +46,8 @@ std::shared_ptr<RunFlags> add_options(CLI::App& app) {
     command
         ->add_option("--placement", options->placement,
                      "Where the job is measured, and nowhere else: v2 or v1 (a cgroup of its "
-                     "own), tree (its processes, sampled), none; else the best that can be had")
+                     "own), shared (the cgroup that others are in too: an upper bound), tree (its "
+                     "processes, sampled), none; else the best that can be had")
         ->type_name("NAME");
     command->add_flag("--no-log", options->no_log,
                       "Write no log: for recipes that tee the output themselves");

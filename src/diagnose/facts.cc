@@ -91,7 +91,9 @@ StderrHint Facts::stderr_hint() const {
 }
 
 std::optional<std::uint64_t> Facts::needed_bytes() const {
-    if (!record_.peak || !record_.peak_sample) {
+    // An upper bound is no need.
+    const bool bound = record_.placement == Placement::shared_cgroup;
+    if (!record_.peak || !record_.peak_sample || bound) {
         return std::nullopt;
     }
     const auto cache = record_.peak_sample->split.file.value_or(0);

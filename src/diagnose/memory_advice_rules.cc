@@ -24,7 +24,9 @@ constexpr const char* kLessMemory =
     "make the job need less: a smaller --chunk-size, or a fixed $LINKML_MAP_DUCKDB_MEMORY_LIMIT";
 
 double share(const RunRecord& record) {
-    if (!record.peak || !record.limit || record.limit->bytes == 0) {
+    // An upper bound does not show that the job came near its limit.
+    const bool bound = record.placement == Placement::shared_cgroup;
+    if (!record.peak || !record.limit || record.limit->bytes == 0 || bound) {
         return 0;
     }
     return static_cast<double>(*record.peak) / static_cast<double>(record.limit->bytes);

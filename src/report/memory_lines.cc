@@ -53,6 +53,13 @@ std::string split_text(const RunRecord& record) {
         return not_available("the split of that figure is", record.peak_sample.reason());
     }
     const auto& sample = *record.peak_sample;
+    if (record.placement == Placement::shared_cgroup) {
+        return fmt::format(
+            "the job's own processes: {} resident in sum at the highest sample ({} after the "
+            "start, "
+            "{}; pages that they share count once for each)",
+            format_bytes(sample.memory), format_seconds(sample.at_s), sampled_words(record));
+    }
     std::string parts;
     add_part(parts, "anon", sample.split.anon);
     const bool cached = sample.split.file.value_or(0) > 0;
@@ -112,7 +119,8 @@ std::string limit_text(const RunRecord& record) {
 }  // namespace
 
 bool is_sampled(const RunRecord& record) {
-    return record.sampling_interval_s.has_value() || record.placement == Placement::process_tree;
+    return record.placement != Placement::shared_cgroup &&
+           (record.sampling_interval_s.has_value() || record.placement == Placement::process_tree);
 }
 
 std::string peak_text(const RunRecord& record) {

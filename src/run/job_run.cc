@@ -784,6 +784,9 @@ void JobRun::Impl::finish_record() {
         record_group(record_, *place_.group, *sampler_);
     } else if (sampler_) {
         record_tree(record_, *tree_, *sampler_);
+        if (place_.shared) {
+            record_shared(record_, *place_.shared, plan_.placement.has_value());
+        }
     }
     record_limits(record_, place_);
     record_surroundings(record_, place_, machine_kills_);

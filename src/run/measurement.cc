@@ -48,6 +48,9 @@ Reading<T> reading(const Result<T>& result, std::string source) {
                   : Reading<T>::unavailable(result.error().text());
 }
 
+// An upper bound that is further than this above what was seen of the job says little of it.
+constexpr std::uint64_t kTelling = 2;
+
 Reading<record::PeakSample> peak_sample(const Sampler& sampler) {
     return sampler.highest()
                ? Reading<record::PeakSample>::of(*sampler.highest(), "the highest sample")
@@ -200,6 +203,38 @@ void record_tree(record::RunRecord& record, const ProcessTree& tree, const Sampl
                             "share count once for each"
                           : "resident set of the job's processes");
     }
+}
+
+void record_shared(record::RunRecord& record, const linux_os::SharedGroup& group, bool only) {
+    using Span = linux_os::SharedGroup::Span;
+    const auto peak = group.peak();
+    const auto step_down = [&](std::string reason) {
+        record.steps_down.push_back({record::Placement::shared_cgroup, std::move(reason)});
+    };
+    if (!peak) {
+        if (only) {
+            record.peak = Reading<std::uint64_t>::unavailable(peak.error().text());
+        } else {
+            step_down(peak.error().text());
+        }
+        return;
+    }
+    const bool near = record.peak && peak->bytes <= kTelling * *record.peak;
+    if (!only && (!near || peak->span == Span::older)) {
+        const auto shown = format_bytes(peak->bytes);
+        step_down(peak->span == Span::older
+                      ? "the " + shown + " that " + group.folder() +
+                            " used at its highest may be from before the run"
+                      : "others use " + group.folder() + " too, and the " + shown +
+                            " that it used at its highest say little of the job");
+        return;
+    }
+    const char* when = peak->span == Span::run    ? ", counted from the job's start"
+                       : peak->span == Span::rose ? ", which rose during the run"
+                                                  : ", which may be from before the run";
+    record.placement = record::Placement::shared_cgroup;
+    record.peak = Reading<std::uint64_t>::of(
+        peak->bytes, std::string(group.file()) + " of " + group.folder() + when);
 }
 
 void record_limits(record::RunRecord& record, const Place& place) {

@@ -49,50 +49,95 @@ void look_around(Place& place, const CgroupView& view) {
     }
 }
 
+// The group around the job, whose peak bounds the job's from above.
+Result<void> try_shared(Place& place, const CgroupView& view) {
+    const auto home = place.version == 2 ? view.find_v2() : view.find_v1("memory");
+    auto shared = home ? linux_os::SharedGroup::open(*home, place.version)
+                       : Result<linux_os::SharedGroup>(std::unexpected(home.error()));
+    if (!shared) {
+        return std::unexpected(shared.error());
+    }
+    place.shared = std::move(*shared);
+    return {};
+}
+
+Result<void> try_placement(Place& place, const CgroupView& view, const std::string& group_name) {
+    using record::Placement;
+    switch (place.placement) {
+        case Placement::own_cgroup_v2:
+            try_group(place, place.placement, linux_os::make_job_group_v2(view, group_name));
+            break;
+        case Placement::own_cgroup_v1:
+            try_group(place, place.placement, linux_os::make_job_group_v1(view, group_name));
+            break;
+        case Placement::shared_cgroup:
+            return try_shared(place, view);
+        default:
+            return {};
+    }
+    return place.steps_down.empty()
+               ? Result<void>{}
+               : std::unexpected(Error::because("have the placement",
+                                                record::placement_name(place.placement),
+                                                place.steps_down.front().reason));
+}
+
 }  // namespace
 
 Place find_place(const std::string& group_name) {
-    Place place;
     const auto view = CgroupView::read();
     if (!view) {
+        Place place;
         place.steps_down.push_back({record::Placement::own_cgroup_v2, view.error().text()});
         return place;
     }
+    return find_place(*view, group_name);
+}
+
+Place find_place(const CgroupView& view, const std::string& group_name) {
+    Place place;
     // A machine may have both hierarchies; one of them controls memory, and only that one is a
     // place.
-    place.version = memory_version(*view);
+    place.version = memory_version(view);
     if (place.version != 1) {
         try_group(place, record::Placement::own_cgroup_v2,
-                  linux_os::make_job_group_v2(*view, group_name));
+                  linux_os::make_job_group_v2(view, group_name));
     }
     if (!place.group && place.version != 2) {
         try_group(place, record::Placement::own_cgroup_v1,
-                  linux_os::make_job_group_v1(*view, group_name));
+                  linux_os::make_job_group_v1(view, group_name));
     }
-    look_around(place, *view);
+    if (!place.group && place.version != 0) {
+        if (const auto had = try_shared(place, view); !had) {
+            place.steps_down.push_back({record::Placement::shared_cgroup, had.error().text()});
+        }
+    }
+    look_around(place, view);
     return place;
 }
 
 Result<Place> find_place(record::Placement wanted, const std::string& group_name) {
+    const auto view = CgroupView::read();
+    if (view) {
+        return find_place(*view, wanted, group_name);
+    }
+    if (wanted != record::Placement::process_tree && wanted != record::Placement::none) {
+        return std::unexpected(view.error());
+    }
     Place place;
     place.placement = wanted;
-    auto view = CgroupView::read();
-    if (!view) {
-        return wanted == record::Placement::process_tree || wanted == record::Placement::none
-                   ? Result<Place>(std::move(place))
-                   : std::unexpected(view.error());
+    return place;
+}
+
+Result<Place> find_place(const CgroupView& view, record::Placement wanted,
+                         const std::string& group_name) {
+    Place place;
+    place.placement = wanted;
+    place.version = memory_version(view);
+    if (auto had = try_placement(place, view, group_name); !had) {
+        return std::unexpected(had.error());
     }
-    place.version = memory_version(*view);
-    if (wanted == record::Placement::own_cgroup_v2) {
-        try_group(place, wanted, linux_os::make_job_group_v2(*view, group_name));
-    } else if (wanted == record::Placement::own_cgroup_v1) {
-        try_group(place, wanted, linux_os::make_job_group_v1(*view, group_name));
-    }
-    if (!place.steps_down.empty()) {
-        return std::unexpected(Error::because("have the placement", record::placement_name(wanted),
-                                              place.steps_down.front().reason));
-    }
-    look_around(place, *view);
+    look_around(place, view);
     return place;
 }
 

@@ -78,9 +78,10 @@ std::optional<bool> find_switch(std::string_view text) {
 
 std::optional<record::Placement> find_placement_word(std::string_view word) {
     using record::Placement;
-    constexpr std::array<std::pair<std::string_view, Placement>, 4> kWords = {
+    constexpr std::array<std::pair<std::string_view, Placement>, 5> kWords = {
         {{"v2", Placement::own_cgroup_v2},
          {"v1", Placement::own_cgroup_v1},
+         {"shared", Placement::shared_cgroup},
          {"tree", Placement::process_tree},
          {"none", Placement::none}}};
     for (const auto& [name, placement] : kWords) {
@@ -117,7 +118,7 @@ Result<RunPlan> plan_run(const RunOptions& options, const Environment& environme
         if (!plan.placement) {
             return std::unexpected(Error::because("use the placement",
                                                   mapdiag::quoted(*options.placement),
-                                                  "it is none of v2, v1, tree, none"));
+                                                  "it is none of v2, v1, shared, tree, none"));
         }
     }
     auto containment = read_containment(options.containment);

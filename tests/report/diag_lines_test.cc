@@ -287,3 +287,27 @@ TEST_CASE("whatever a text holds, a line stays one line") {
     CHECK(
         has(lines_of(builder.build()), "warning: mapdiag's own work had trouble: a\\nb\\x1b[31m"));
 }
+
+TEST_CASE("a shared cgroup gives an upper bound beside what was seen of the job's processes") {
+    const auto record = RecordBuilder::process_tree("no")
+                            .with([](RunRecord& r) {
+                                r.placement = Placement::shared_cgroup;
+                                r.peak = Reading<std::uint64_t>::of(
+                                    130 * kMiB, "memory.peak of /a, which rose during the run");
+                                r.peak_sample = Reading<PeakSample>::of({100 * kMiB, 0.5, {}},
+                                                                        "the highest sample");
+                            })
+                            .with_limit(140 * kMiB, "/a", false)
+                            .build();
+    const auto lines = lines_of(record);
+    CHECK(
+        has(lines,
+            "memory: peak at most 130.0 MiB of 140.0 MiB (92.9 %), shared cgroup, an upper bound, "
+            "since others are in it: memory.peak of /a, which rose during the run"));
+    CHECK(has(lines,
+              "memory: the job's own processes: 100.0 MiB resident in sum at the highest sample "
+              "(0.50 s after the start, sampled every 10 ms; pages that they share count once for "
+              "each)"));
+    // A bound shows neither a need nor a narrow escape.
+    CHECK(with_topic(lines, "advice: ").empty());
+}

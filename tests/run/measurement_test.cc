@@ -219,3 +219,69 @@ TEST_CASE("shared pages count once where the proportional sets were read at the 
           "sum of resident sets of the job's processes, in which pages that they share count once "
           "for each");
 }
+
+namespace {
+
+// A record of a job that was seen with 100 MiB, and the group that it shares.
+struct SharedCase {
+    test::TempFolder folder;
+    record::RunRecord record;
+
+    linux_os::SharedGroup open(std::uint64_t at_start) {
+        folder.write("a/memory.peak", std::to_string(at_start) + "\n");
+        record.placement = record::Placement::process_tree;
+        record.peak = record::Reading<std::uint64_t>::of(100 * kMiB, "resident set");
+        auto group = linux_os::SharedGroup::open(
+            {.folder = folder.path("a"), .mount_point = folder.path(), .read_only = true}, 2);
+        REQUIRE(group);
+        return std::move(*group);
+    }
+    void rise_to(std::uint64_t bytes) {
+        folder.write("a/memory.peak", std::to_string(bytes) + "\n");
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a shared group whose peak rose and is near the job's processes bounds the job") {
+    SharedCase test;
+    const auto group = test.open(50 * kMiB);
+    test.rise_to(130 * kMiB);
+    record_shared(test.record, group, false);
+    CHECK(test.record.placement == record::Placement::shared_cgroup);
+    CHECK(*test.record.peak == 130 * kMiB);
+    CHECK(test.record.peak.source() ==
+          "memory.peak of " + test.folder.path("a") + ", which rose during the run");
+    CHECK(test.record.steps_down.empty());
+}
+
+TEST_CASE("a shared group that says little of the job is not its figure, and why is said") {
+    SharedCase test;
+    const auto group = test.open(120 * kMiB);
+    record_shared(test.record, group, false);
+    CHECK(test.record.placement == record::Placement::process_tree);
+    CHECK(*test.record.peak == 100 * kMiB);
+    REQUIRE(test.record.steps_down.size() == 1);
+    CHECK(test.record.steps_down[0].placement == record::Placement::shared_cgroup);
+    CHECK(test.record.steps_down[0].reason ==
+          "the 120.0 MiB that " + test.folder.path("a") +
+              " used at its highest may be from before the run");
+    test.rise_to(900 * kMiB);
+    record_shared(test.record, group, false);
+    CHECK(test.record.steps_down[1].reason ==
+          "others use " + test.folder.path("a") +
+              " too, and the 900.0 MiB that it used at its highest say little of the job");
+}
+
+TEST_CASE("a shared group that was asked for gives its figure whatever it says") {
+    SharedCase test;
+    const auto group = test.open(900 * kMiB);
+    record_shared(test.record, group, true);
+    CHECK(test.record.placement == record::Placement::shared_cgroup);
+    CHECK(test.record.peak.source() ==
+          "memory.peak of " + test.folder.path("a") + ", which may be from before the run");
+    test.folder.write("a/memory.peak", "x");
+    record_shared(test.record, group, true);
+    CHECK(test.record.peak.reason() ==
+          "can't read a number from " + test.folder.path("a/memory.peak") + ": \"x\"");
+}

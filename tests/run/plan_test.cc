@@ -89,11 +89,12 @@ TEST_CASE("a placement is asked for by its word") {
     CHECK(plan({.command = kStep, .placement = "v1"}).placement ==
           record::Placement::own_cgroup_v1);
     CHECK(find_placement_word("v2") == record::Placement::own_cgroup_v2);
+    CHECK(find_placement_word("shared") == record::Placement::shared_cgroup);
     CHECK(find_placement_word("tree") == record::Placement::process_tree);
     CHECK(find_placement_word("none") == record::Placement::none);
     CHECK(!plan({.command = kStep}).placement);
     CHECK(plan_run({.command = kStep, .placement = "x"}, environment({})).error().text() ==
-          "can't use the placement \"x\": it is none of v2, v1, tree, none");
+          "can't use the placement \"x\": it is none of v2, v1, shared, tree, none");
 }
 
 TEST_CASE("entity names become file names that are safe and differ") {

@@ -72,7 +72,7 @@ using Environment = std::function<std::optional<std::string>(const char* name)>;
 /// true/1/yes/on and false/0/no/off in any case, and empty for off; nothing for any other word.
 std::optional<bool> find_switch(std::string_view text);
 
-/// The words for --placement: "v2", "v1", "tree", "none".
+/// The words for --placement: "v2", "v1", "shared", "tree", "none".
 std::optional<record::Placement> find_placement_word(std::string_view word);
 
 /// The value of `--entity NAME` or `--entity=NAME` in a wrapped command.
