@@ -9,6 +9,7 @@
 #include "profiles/profile_commands.h"
 #include "report_command.h"
 #include "run_command.h"
+#include "timeline_command.h"
 
 namespace mapdiag::cli {
 namespace {
@@ -17,6 +18,7 @@ constexpr auto kCommands = std::to_array<Command>({
     {"run", add_run_command},
     {"report", add_report_command},
     {"explain", add_explain_command},
+    {"timeline", add_timeline_command},
     {"heap", add_heap_command},
     {"top", add_top_command},
     {"diff", add_diff_command},
