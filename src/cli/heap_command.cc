@@ -171,7 +171,8 @@ Result<std::string> diff_of(heap::Heap& before, const HeapCommand& values) {
     if (!after) {
         return std::unexpected(after.error());
     }
-    const auto diff = heap::compare_heaps(before, *after);
+    const auto diff = heap::with_sound_index({&before, &*after},
+                                             [&] { return heap::compare_heaps(before, *after); });
     if (const auto warning = after->save_index(); !warning.empty()) {
         say_warning(warning);
     }

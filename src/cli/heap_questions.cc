@@ -266,16 +266,19 @@ Result<std::string> HeapQuestions::suspects() const {
 }
 
 Result<std::string> HeapQuestions::strings() const {
-    const auto view = heap::find_duplicate_strings(heap_.graph(), options_.limit);
+    const auto view = heap_.duplicate_strings(options_.limit);
+    if (!view) {
+        return std::unexpected(view.error());
+    }
     std::vector<heap::ObjectId> ids;
-    for (const auto& group : view.largest) {
+    for (const auto& group : view->largest) {
         ids.push_back(group.example);
     }
     const auto describer = describer_for(heap_, options_, std::move(ids));
     if (!describer) {
         return std::unexpected(describer.error());
     }
-    return word(options_.json, heap::strings_text, heap::strings_json, view, heap_.graph(),
+    return word(options_.json, heap::strings_text, heap::strings_json, *view, heap_.graph(),
                 *describer);
 }
 

@@ -97,13 +97,17 @@ int answer(const std::string& dump, const HeapLoadOptions& options,
         say_error(heap.error().text());
         return kFailed;
     }
-    const auto text = ask(*heap);
+    progress.show("working out the answer", -1);
+    const auto text = heap::with_sound_index({&*heap}, [&] { return ask(*heap); });
     progress.wipe();
     if (!text) {
         say_error(text.error().text());
     }
     const int status = text ? print_result(*text) : kFailed;
-    if (const auto warning = heap->save_index(); !warning.empty()) {
+    progress.show("keeping the index", -1);
+    const auto warning = heap->save_index();
+    progress.wipe();
+    if (!warning.empty()) {
         say_warning(warning);
     }
     return status;

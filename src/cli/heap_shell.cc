@@ -57,8 +57,9 @@ Result<std::string> HeapShell::back() {
         way_.clear();
         return std::string();
     }
+    auto text = ask_.show(heap_.graph().address(way_[way_.size() - 2]));
     way_.pop_back();
-    return ask_.show(heap_.graph().address(way_.back()));
+    return text;
 }
 
 Result<std::string> HeapShell::pick(std::string_view number) {
@@ -253,11 +254,15 @@ int run_heap_shell(const std::string& dump, const HeapLoadOptions& load,
     const auto input = LineInput::open();
     int status = kOk;
     while (!shell.wants_to_quit() && status == kOk) {
-        const auto line = input->next(shell.prompt());
+        const auto prompt =
+            heap::with_sound_index({&*heap}, [&] { return Result<std::string>(shell.prompt()); });
+        const auto line = input->next(prompt.value_or("heap> "));
         if (!line) {
             break;
         }
-        const auto text = shell.run(*line);
+        progress.restart();
+        progress.show("working out the answer", -1);
+        const auto text = heap::with_sound_index({&*heap}, [&] { return shell.run(*line); });
         progress.wipe();
         if (text) {
             status = print_result(*text);
@@ -265,7 +270,11 @@ int run_heap_shell(const std::string& dump, const HeapLoadOptions& load,
             say_error(text.error().text());
         }
     }
-    if (const auto warning = heap->save_index(); !warning.empty()) {
+    progress.restart();
+    progress.show("keeping the index", -1);
+    const auto warning = heap->save_index();
+    progress.wipe();
+    if (!warning.empty()) {
         say_warning(warning);
     }
     return status;

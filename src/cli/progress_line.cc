@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <system_error>
 
 #include "mapdiag/support/terminal.h"
 
@@ -10,15 +11,25 @@ namespace {
 
 constexpr std::chrono::milliseconds kPatience{1000};
 constexpr std::chrono::milliseconds kPause{100};
+// To the beginning of the line, and nothing on it.
+constexpr std::string_view kEmptyLine = "\r\033[K";
+
+void put(const std::string& text) {
+    std::fputs(text.c_str(), stderr);
+    std::fflush(stderr);
+}
 
 }  // namespace
 
-ProgressLine::ProgressLine() : ProgressLine(stderr_is_terminal(), kPatience) {}
-
-ProgressLine::ProgressLine(bool on_terminal, std::chrono::milliseconds patience)
-    : on_terminal_(on_terminal), next_(std::chrono::steady_clock::now() + patience) {}
+ProgressLine::ProgressLine()
+    : on_terminal_(stderr_is_terminal()),
+      visible_from_(std::chrono::steady_clock::now() + kPatience) {}
 
 ProgressLine::~ProgressLine() {
+    if (writer_.joinable()) {
+        writer_.request_stop();
+        writer_.join();
+    }
     wipe();
 }
 
@@ -27,22 +38,40 @@ void ProgressLine::show(std::string_view what, double share) {
         return;
     }
     const std::lock_guard guard(lock_);
-    const auto now = std::chrono::steady_clock::now();
-    if (now < next_) {
-        return;
+    text_ = progress_text(what, share);
+    if (!writer_.joinable()) {
+        try {
+            writer_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+        } catch (const std::system_error&) {
+            // A process limit: the work goes on without a word.
+        }
     }
-    next_ = now + kPause;
-    shown_ = true;
-    std::fputs(("\r\033[K" + progress_text(what, share)).c_str(), stderr);
-    std::fflush(stderr);
 }
 
 void ProgressLine::wipe() {
     const std::lock_guard guard(lock_);
-    if (shown_) {
-        std::fputs("\r\033[K", stderr);
-        std::fflush(stderr);
-        shown_ = false;
+    text_.clear();
+    if (!shown_.empty()) {
+        put(std::string(kEmptyLine));
+        shown_.clear();
+    }
+}
+
+void ProgressLine::restart() {
+    const std::lock_guard guard(lock_);
+    visible_from_ = std::chrono::steady_clock::now() + kPatience;
+}
+
+// A step may say once what it is and then take long, so somebody has to watch the clock.
+void ProgressLine::run(const std::stop_token& stop) {
+    std::unique_lock guard(lock_);
+    while (!stop.stop_requested()) {
+        if (text_ != shown_ && !text_.empty() &&
+            std::chrono::steady_clock::now() >= visible_from_) {
+            put(std::string(kEmptyLine) + text_);
+            shown_ = text_;
+        }
+        wake_.wait_for(guard, stop, kPause, [] { return false; });
     }
 }
 

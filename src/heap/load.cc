@@ -12,11 +12,14 @@
 #include "heap/reader/sniff.h"
 #include "heap/reader/text_source.h"
 #include "mapdiag/heap/messages.h"
+#include "mapdiag/heap/strings.h"
 
 namespace mapdiag::heap {
 namespace {
 
 constexpr std::size_t kShownBadLines = 5;
+// Groups of duplicate strings that an index keeps.
+constexpr std::size_t kStoredStrings = 1000;
 
 // What bad lines there are and whether the end is missing.
 std::vector<std::string> describe_flaws(const std::string& path, std::span<const RawChunk> chunks,
@@ -95,6 +98,13 @@ Result<ReadDump> read_dump(const TextSource& source, const std::string& path,
     return ReadDump{std::move(*graph), std::move(warnings)};
 }
 
+// What find(path) finds beside the dump, else in the cache folder.
+template <class Find>
+auto find_somewhere(const std::string& beside, const std::string& cached, Find find) {
+    auto found = find(beside);
+    return found || cached.empty() ? std::move(found) : find(cached);
+}
+
 // Calls write(path) for the dump's folder, then for the cache folder.
 template <class Write>
 Result<void> write_somewhere(const std::string& beside, const std::string& cached, Write write) {
@@ -113,20 +123,26 @@ struct Heap::State {
     State(std::string of, const LoadOptions& with, TextSource text)
         : path(std::move(of)), options(with), source(std::move(text)) {}
 
+    // An index that belongs to this graph is at hand only where the graph came from one: object
+    // numbers are the same each time, hashes are not.
+    bool may_read_index() const { return options.use_index && !distrusts_index && !graph_is_new; }
     IndexPaths paths() const { return index_paths(path, options.raw, options.cache_folder); }
 
     std::string path;
     LoadOptions options;
     TextSource source;
     IndexKey key;
-    std::optional<MappedFile> graph_file;
+    std::optional<MappedIndex> graph_index;
     std::optional<Graph> graph;
     std::vector<std::string> warnings;
-    std::optional<MappedFile> tree_file;
+    std::optional<MappedIndex> tree_index;
     std::optional<DominatorTree> tree;
+    std::optional<StringsView> strings;  // the kStoredStrings largest groups
     bool from_index = false;
     bool graph_is_new = false;  // and in no index yet
     bool tree_is_new = false;
+    bool strings_are_new = false;
+    bool distrusts_index = false;  // what there is was damaged
 };
 
 Heap::Heap(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -154,8 +170,10 @@ IndexPaths index_paths(const std::string& dump, bool raw, const std::string& cac
     const std::string suffix = raw ? "-raw" : "";
     IndexPaths paths{.graph = dump + ".mapdiag-index" + suffix,
                      .tree = dump + ".mapdiag-retained" + suffix,
+                     .strings = dump + ".mapdiag-strings" + suffix,
                      .cached_graph = {},
-                     .cached_tree = {}};
+                     .cached_tree = {},
+                     .cached_strings = {}};
     if (!cache_folder.empty()) {
         std::error_code failure;
         const auto absolute = std::filesystem::absolute(dump, failure);
@@ -164,6 +182,7 @@ IndexPaths index_paths(const std::string& dump, bool raw, const std::string& cac
                         absolute.filename().string());
         paths.cached_graph = base + ".mapdiag-index" + suffix;
         paths.cached_tree = base + ".mapdiag-retained" + suffix;
+        paths.cached_strings = base + ".mapdiag-strings" + suffix;
     }
     return paths;
 }
@@ -183,13 +202,12 @@ Result<Heap> Heap::load(const std::string& path, const LoadOptions& options) try
                   .raw = options.raw ? 1ULL : 0ULL};
     if (options.use_index) {
         const auto paths = state->paths();
-        auto found = find_indexed_graph(paths.graph, state->key);
-        if (!found && !paths.cached_graph.empty()) {
-            found = find_indexed_graph(paths.cached_graph, state->key);
-        }
+        auto found = find_somewhere(paths.graph, paths.cached_graph, [&](const std::string& file) {
+            return find_indexed_graph(file, state->key);
+        });
         if (found) {
             state->from_index = true;
-            state->graph_file = std::move(found->file);
+            state->graph_index = std::move(found->index);
             state->graph = std::move(found->graph);
             state->warnings = std::move(found->warnings);
             return Heap(std::move(state));
@@ -207,15 +225,37 @@ Result<Heap> Heap::load(const std::string& path, const LoadOptions& options) try
     return std::unexpected(out_of_memory(path));
 }
 
+Result<void> Heap::read_again() try {
+    const auto identity = identify_file(state_->path);
+    if (!identity || *identity != state_->key.dump) {
+        return std::unexpected(identity ? dump_changed(state_->path) : identity.error());
+    }
+    auto read = read_dump(state_->source, state_->path, state_->options);
+    if (!read) {
+        return std::unexpected(read.error());
+    }
+    state_->graph = std::move(read->graph);
+    state_->warnings = std::move(read->warnings);
+    state_->tree.reset();
+    state_->strings.reset();
+    state_->graph_index.reset();
+    state_->tree_index.reset();
+    state_->from_index = false;
+    state_->graph_is_new = true;
+    state_->distrusts_index = true;
+    return {};
+} catch (const std::bad_alloc&) {
+    return std::unexpected(out_of_memory(state_->path));
+}
+
 Result<const DominatorTree*> Heap::retained() try {
-    if (!state_->tree && state_->options.use_index && !state_->graph_is_new) {
+    if (!state_->tree && state_->may_read_index()) {
         const auto paths = state_->paths();
-        auto found = find_indexed_tree(paths.tree, state_->key, graph());
-        if (!found && !paths.cached_tree.empty()) {
-            found = find_indexed_tree(paths.cached_tree, state_->key, graph());
-        }
+        auto found = find_somewhere(paths.tree, paths.cached_tree, [&](const std::string& file) {
+            return find_indexed_tree(file, state_->key, graph());
+        });
         if (found) {
-            state_->tree_file = std::move(found->file);
+            state_->tree_index = std::move(found->index);
             state_->tree = std::move(found->tree);
         }
     }
@@ -231,6 +271,28 @@ Result<const DominatorTree*> Heap::retained() try {
     return std::unexpected(out_of_memory(state_->path));
 }
 
+Result<StringsView> Heap::duplicate_strings(std::size_t limit) try {
+    if (!state_->strings && state_->may_read_index()) {
+        const auto paths = state_->paths();
+        state_->strings =
+            find_somewhere(paths.strings, paths.cached_strings, [&](const std::string& file) {
+                return find_indexed_strings(file, state_->key, graph());
+            });
+    }
+    if (!state_->strings) {
+        if (state_->options.progress) {
+            state_->options.progress("comparing strings", -1);
+        }
+        state_->strings = find_duplicate_strings(graph(), kStoredStrings);
+        state_->strings_are_new = true;
+    }
+    const bool has_enough = limit <= kStoredStrings || state_->strings->groups <= kStoredStrings;
+    return has_enough ? with_limit(*state_->strings, limit)
+                      : find_duplicate_strings(graph(), limit);
+} catch (const std::bad_alloc&) {
+    return std::unexpected(out_of_memory(state_->path));
+}
+
 Result<void> Heap::visit_lines(
     std::span<const ObjectId> ids,
     const std::function<void(std::size_t, std::string_view)>& use) const {
@@ -242,8 +304,9 @@ Result<void> Heap::visit_lines(
     return state_->source.visit_lines(offsets, use);
 }
 
-std::string Heap::save_index() {
-    if (!state_->options.use_index) {
+std::string Heap::save_index() try {
+    if (!state_->options.use_index ||
+        !(state_->graph_is_new || state_->tree_is_new || state_->strings_are_new)) {
         return {};
     }
     // A dump that went on growing while it was read is not what its identity says.
@@ -265,7 +328,16 @@ std::string Heap::save_index() {
         });
         state_->tree_is_new = !written;
     }
+    if (written && state_->strings_are_new) {
+        written =
+            write_somewhere(paths.strings, paths.cached_strings, [&](const std::string& path) {
+                return write_strings_index(path, state_->key, *state_->strings);
+            });
+        state_->strings_are_new = !written;
+    }
     return written ? std::string() : no_index_warning(state_->path, written.error().text());
+} catch (const std::bad_alloc&) {
+    return no_index_warning(state_->path, out_of_memory(state_->path).text());
 }
 
 }  // namespace mapdiag::heap

@@ -122,8 +122,8 @@ TEST_CASE("retained: by object and by type") {
         "its own\n"
         "Held by, from the top (a root):\n"
         "        1200 module(1 50B 1refs 'app')\n"
-        "        1150   Cache(2 50B 1refs 1par)\n"
-        "        1100     list(3 100B 10refs 1par)\n"
+        "             [1 others]\n"
+        "        1100   list(3 100B 10refs 1par)\n"
         "Of what it holds directly, 10 objects, the biggest:\n"
         "         100 str(10 100B 1par len 6)\n"
         "         900 [9 others]\n");
@@ -134,8 +134,67 @@ TEST_CASE("retained: by object and by type") {
     const auto object = Json::parse(heap::retained_object_json(
         dump.graph, dump.tree, heap::view_retained(dump.graph, dump.tree, at(dump.graph, 3), 1),
         describer));
-    CHECK(object["chain"].size() == 3);
+    CHECK(object["chain"].size() == 2);
     CHECK(object["held_others"]["retained"] == 900);
+}
+
+TEST_CASE("retained: what several roots share, and what holds nothing") {
+    const Loaded dump(R"({"address": 1, "type": "a", "size": 10, "refs": [3]}
+{"address": 2, "type": "b", "size": 10, "refs": [3]}
+{"address": 3, "type": "c", "size": 80, "refs": []}
+)");
+    CHECK(heap::retained_object_text(
+              dump.graph, dump.tree,
+              heap::view_retained(dump.graph, dump.tree, at(dump.graph, 3), 20),
+              heap::Describer(dump.graph)) ==
+          "c(3 80B 2par) retains 80 bytes (80 B), 80.0 % of the heap; 80 bytes are its own\n"
+          "Held by, from the top (shared by several roots):\n"
+          "          80 c(3 80B 2par)\n"
+          "It holds nothing else\n");
+    CHECK(heap::suspects_text(dump.graph, dump.tree, heap::find_suspects(dump.graph, dump.tree),
+                              "d", 20) ==
+          "The heap has 100 B in 3 objects.\n"
+          "\n"
+          "1. c(3 80B 2par) holds 80 B, 80.0 % of the heap.\n"
+          "  It piles up there, its own size.\n"
+          "  Were that one object let go, these 80 B could be freed. To see the way to it and what "
+          "it\n"
+          "  holds: mapdiag heap retained d 3\n");
+}
+
+TEST_CASE("retained: of a long chain both ends are shown, and the way down is found") {
+    std::string text;
+    for (int i = 1; i <= 1000; ++i) {
+        text +=
+            fmt::format("{{\"address\": {}, \"type\": \"Node\", \"size\": 10, \"refs\": [{}]}}\n",
+                        i, i == 1000 ? "" : std::to_string(i + 1));
+    }
+    const Loaded dump(text);
+    const heap::Describer describer(dump.graph);
+    const auto object = heap::view_retained(dump.graph, dump.tree, at(dump.graph, 998), 3);
+    CHECK(heap::retained_object_text(dump.graph, dump.tree, object, describer) ==
+          "Node(998 10B 1refs 1par) retains 30 bytes (30 B), 0.3 % of the heap; 10 bytes are its "
+          "own\n"
+          "Held by, from the top (a root):\n"
+          "       10000 Node(1 10B 1refs)\n"
+          "        9990   Node(2 10B 1refs 1par)\n"
+          "             [995 others]\n"
+          "          30     Node(998 10B 1refs 1par)\n"
+          "Of what it holds directly, 1 object, the biggest:\n"
+          "          20 Node(999 10B 1refs 1par)\n");
+    const auto json =
+        Json::parse(heap::retained_object_json(dump.graph, dump.tree, object, describer));
+    CHECK(json["chain"].size() == 3);
+    CHECK(json["chain_others"] == Json({{"after", 2}, {"objects", 995}}));
+    // Each node holds more than 70 % of what the one above it holds until 4 are left, of which it
+    // holds 3.
+    const auto suspects = heap::find_suspects(dump.graph, dump.tree);
+    REQUIRE(suspects.size() == 1);
+    CHECK(suspects[0].chain.size() == 998);
+    CHECK(suspects[0].chain.back() == at(dump.graph, 998));
+    const auto found = Json::parse(heap::suspects_json(dump.graph, dump.tree, suspects, 2));
+    CHECK(found["suspects"][0]["steps"] == 997);
+    CHECK(found["suspects"][0]["chain"].size() == 3);
 }
 
 TEST_CASE("suspects: what holds much, and where it piles up") {

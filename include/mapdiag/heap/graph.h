@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 
+#include "mapdiag/heap/block_guard.h"
 #include "mapdiag/support/big_array.h"
 #include "mapdiag/support/ids.h"
 
@@ -20,21 +22,28 @@ using ObjectId = Id<ObjectTag>;
 /// dict that was merged into its owner.
 using TypeId = Id<TypeTag>;
 
+/// How many of each type an index keeps as leaders.
+inline constexpr std::uint32_t kLeaders = 100;
+
 /// "len" was not given.
 inline constexpr std::uint32_t kNoLength = UINT32_MAX;
 
-/// One column of the graph: owned, or a view into a mapped index file.
+/// One column of the graph: owned, or a view into a mapped index file whose blocks are checked when
+/// they are first read (throws DamagedIndex).
 template <class T>
 class Column {
   public:
     Column() = default;
     explicit Column(BigArray<T> owned) : owned_(std::move(owned)), view_(owned_.span()) {}
-    explicit Column(std::span<const T> view) : view_(view) {}
+    Column(std::span<const T> view, const BlockGuard* guard) : view_(view), guard_(guard) {}
     Column(Column&& other) noexcept
-        : owned_(std::move(other.owned_)), view_(std::exchange(other.view_, {})) {}
+        : owned_(std::move(other.owned_)),
+          view_(std::exchange(other.view_, {})),
+          guard_(std::exchange(other.guard_, nullptr)) {}
     Column& operator=(Column&& other) noexcept {
         owned_ = std::move(other.owned_);
         view_ = std::exchange(other.view_, {});
+        guard_ = std::exchange(other.guard_, nullptr);
         return *this;
     }
     Column(const Column&) = delete;
@@ -42,15 +51,58 @@ class Column {
     ~Column() = default;
 
     std::size_t size() const { return view_.size(); }
-    const T& operator[](std::size_t i) const { return view_[i]; }
-    std::span<const T> span() const { return view_; }
+    const T& operator[](std::size_t i) const {
+        if (guard_ != nullptr) {
+            guard_->check(i);
+        }
+        return view_[i];
+    }
+    /// The elements of [begin, end).
+    std::span<const T> part(std::size_t begin, std::size_t end) const {
+        if (guard_ != nullptr) {
+            if (begin > end || end > view_.size()) {
+                throw DamagedIndex();
+            }
+            guard_->check(begin, end);
+        }
+        return view_.subspan(begin, end - begin);
+    }
+    /// All of it: reads the whole column of an index.
+    std::span<const T> span() const {
+        if (guard_ != nullptr) {
+            guard_->check_all();
+        }
+        return view_;
+    }
     /// For the steps that build the graph; empty for a mapped column.
     std::span<T> owned() { return owned_.span(); }
 
   private:
     BigArray<T> owned_;
     std::span<const T> view_;
+    const BlockGuard* guard_ = nullptr;
 };
+
+/// The first element of an ascending column that is not below `wanted`; size() where there is none.
+/// Reads no more of it than it has to.
+template <class T, class Wanted, class Key = std::identity>
+std::size_t lower_bound_in(const Column<T>& column, const Wanted& wanted, Key key = {}) {
+    std::size_t begin = 0;
+    std::size_t size = column.size();
+    while (size != 0) {
+        const auto half = size / 2;
+        const bool is_below = std::invoke(key, column[begin + half]) < wanted;
+        begin = is_below ? begin + half + 1 : begin;
+        size = is_below ? size - half - 1 : half;
+    }
+    return begin;
+}
+
+template <class T>
+bool is_in(const Column<T>& column, const T& wanted) {
+    const auto at = lower_bound_in(column, wanted);
+    return at < column.size() && column[at] == wanted;
+}
 
 /// All objects of one type.
 struct TypeTotals {
@@ -106,6 +158,10 @@ struct GraphColumns {
     Column<TypeTotals> type_totals;     ///< by TypeId
     Column<ObjectId> texts;             ///< objects with a string value, ascending
     Column<std::uint64_t> text_hashes;  ///< by position in `texts`: keyed, equal for equal values
+    /// The first of each type in the order of Meliae's get_all(), up to kLeaders of each; only a
+    /// graph from an index has them.
+    Column<ObjectId> leaders;
+    Column<std::uint32_t> leader_start;  ///< by TypeId, one more than there are types
 };
 
 /// Questions about single objects. All take ids that the graph has given.
@@ -161,9 +217,10 @@ class Graph {
     bool has_text(ObjectId id) const;
 
   private:
+    ObjectId find_with_line(std::uint64_t address) const;
     static std::span<const ObjectId> row(const Column<std::uint32_t>& starts,
                                          const Column<ObjectId>& cells, std::uint32_t id) {
-        return cells.span().subspan(starts[id], starts[id + 1] - starts[id]);
+        return cells.part(starts[id], starts[id + 1]);
     }
 
     GraphFacts facts_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 #include "mapdiag/heap/dominators.h"
 #include "mapdiag/heap/graph.h"
 #include "mapdiag/heap/limits.h"
+#include "mapdiag/heap/string_groups.h"
 #include "mapdiag/support/error.h"
 
 namespace mapdiag::heap {
@@ -44,7 +46,14 @@ class Heap {
     /// What there was to say about the dump: bad lines, where it is cut.
     const std::vector<std::string>& warnings() const;
 
+    /// The graph and all that comes from an index throw DamagedIndex where a part that is needed is
+    /// not sound: see with_sound_index().
     Result<const DominatorTree*> retained();
+    Result<StringsView> duplicate_strings(std::size_t limit);
+
+    /// Forgets the index and reads the dump itself. Object numbers stay what they are; an error
+    /// where the dump is not the one that was loaded any more.
+    Result<void> read_again();
 
     /// Calls use(i, line) with the text of ids[i]'s line, from its object on. `ids` ascend.
     Result<void> visit_lines(std::span<const ObjectId> ids,
@@ -62,13 +71,34 @@ class Heap {
 };
 
 /// The index files of a dump, beside it and in the cache folder ("" where there is none), for the
-/// graph and for what is retained.
+/// graph, for what is retained and for duplicate strings.
 struct IndexPaths {
     std::string graph;
     std::string tree;
+    std::string strings;
     std::string cached_graph;
     std::string cached_tree;
+    std::string cached_strings;
 };
 IndexPaths index_paths(const std::string& dump, bool raw, const std::string& cache_folder);
+
+/// Calls ask(), which gives a Result. Where it comes upon a damaged part of an index, the dumps of
+/// these heaps are read again, and it is asked once more from the beginning.
+template <class Ask>
+auto with_sound_index(std::initializer_list<Heap*> heaps, Ask ask) -> decltype(ask()) {
+    try {
+        return ask();
+    } catch (const DamagedIndex&) {
+        for (auto* const heap : heaps) {
+            if (!heap->came_from_index()) {
+                continue;
+            }
+            if (auto read = heap->read_again(); !read) {
+                return std::unexpected(read.error());
+            }
+        }
+    }
+    return ask();
+}
 
 }  // namespace mapdiag::heap

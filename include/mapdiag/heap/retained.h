@@ -35,6 +35,8 @@ struct RetainedObject {
     ObjectId id;
     std::uint64_t retained = 0;
     std::vector<ObjectId> chain;        ///< from the top down to it, itself last
+    std::uint64_t chain_others = 0;     ///< left out of a long chain...
+    std::size_t chain_gap = 0;          ///< ...before this element of it
     bool is_root = false;               ///< of the chain's first: a root itself, else shared
     std::uint64_t held_count = 0;       ///< objects that it dominates directly
     std::vector<ObjectId> held;         ///< the biggest of these, up to the limit
@@ -43,8 +45,9 @@ struct RetainedObject {
 RetainedObject view_retained(const Graph& graph, const DominatorTree& tree, ObjectId id,
                              std::size_t limit);
 
-/// All that an object dominates directly, by what it retains, largest first.
-std::vector<ObjectId> held_by(const DominatorTree& tree, ObjectId id);
+/// All that an object dominates directly: first, in order, the `limit` that retain most, then the
+/// rest in any order.
+std::vector<ObjectId> held_by(const DominatorTree& tree, ObjectId id, std::size_t limit);
 
 /// What holds a large part of the heap, after MAT's "leak suspects".
 struct Suspect {

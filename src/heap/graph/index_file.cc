@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstring>
+#include <utility>
 
+#include "heap/graph/checksum.h"
+#include "heap/graph/leaders.h"
 #include "heap/reader/string_pool.h"
 #include "mapdiag/support/fd.h"
 #include "mapdiag/support/output_file.h"
@@ -14,21 +16,22 @@
 namespace mapdiag::heap {
 namespace {
 
+// By Values: what its numbers must stay below.
+using Limits = std::array<std::uint64_t, static_cast<std::size_t>(Values::kCount)>;
+
 constexpr std::array<char, 16> kMagic = {'m', 'a', 'p', 'd', 'i', 'a', 'g', ' ',
                                          'h', 'e', 'a', 'p', ' ', 'i', 'x', '\n'};
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kMaxColumns = 32;
-constexpr std::size_t kChecksumPart = 4U << 20;
 // Written as a number, so that a machine of the other byte order reads something else.
 constexpr std::uint32_t kByteOrder = 0x01020304;
 
-enum class Kind : std::uint32_t { kGraph = 1, kTree = 2 };
+enum class Kind : std::uint32_t { kGraph = 1, kTree = 2, kStrings = 3 };
 
 struct ColumnPlace {
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
     std::uint64_t element = 0;
-    std::uint64_t checksum = 0;
 };
 
 struct Header {
@@ -40,39 +43,10 @@ struct Header {
     IndexKey key;
     GraphFacts facts;
     std::array<ColumnPlace, kMaxColumns> columns{};
+    ColumnPlace sums;  // one checksum for each block of each column
+    std::uint64_t sums_checksum = 0;
     std::uint64_t checksum = 0;  // of all that stands before
 };
-
-// Every word changes one lane and no two lanes meet before the end, so that any single damaged word
-// is found; eight lanes keep the multiplier busy.
-std::uint64_t checksum_of(std::string_view bytes) {
-    std::array<std::uint64_t, 8> lanes = {1, 2, 3, 4, 5, 6, 7, 8};
-    const char* at = bytes.data();
-    auto left = bytes.size();
-    for (; left >= 64; at += 64, left -= 64) {
-        std::array<std::uint64_t, 8> words{};
-        std::memcpy(words.data(), at, 64);
-        for (std::size_t i = 0; i < 8; ++i) {
-            lanes[i] = (lanes[i] ^ words[i]) * 0x9E3779B97F4A7C15ULL;
-        }
-    }
-    auto sum = hash_bytes({at, left}, bytes.size());
-    for (const auto lane : lanes) {
-        sum = (sum ^ lane) * 0xD6E8FEB86659FD93ULL;
-        sum ^= sum >> 29;
-    }
-    return sum;
-}
-
-// The same over parts, so that all processors can work on it.
-std::uint64_t checksum_in_parallel(std::string_view bytes) {
-    const auto parts = bytes.size() / kChecksumPart + 1;
-    std::vector<std::uint64_t> sums(parts);
-    in_parallel(parts, [&](std::size_t part) {
-        sums[part] = checksum_of(bytes.substr(part * kChecksumPart, kChecksumPart));
-    });
-    return checksum_of({reinterpret_cast<const char*>(sums.data()), parts * sizeof(std::uint64_t)});
-}
 
 std::uint64_t header_checksum(const Header& header) {
     return checksum_of({reinterpret_cast<const char*>(&header), offsetof(Header, checksum)});
@@ -86,36 +60,38 @@ std::string_view bytes_of(std::span<const T> values) {
 // The columns in the order of the file. One list serves writing and reading.
 template <class Columns, class Use>
 void for_each_graph_column(Columns& c, Use use) {
-    use(c.address);
-    use(c.size);
-    use(c.type);
-    use(c.length);
-    use(c.line);
-    use(c.child_start);
-    use(c.children);
-    use(c.parent_start);
-    use(c.parents);
-    use(c.slots);
-    use(c.merged);
-    use(c.named);
-    use(c.name);
-    use(c.name_start);
-    use(c.name_bytes);
-    use(c.type_start);
-    use(c.type_bytes);
-    use(c.type_totals);
-    use(c.texts);
-    use(c.text_hashes);
+    use(c.address, Values::kAny);
+    use(c.size, Values::kAny);
+    use(c.type, Values::kType);
+    use(c.length, Values::kAny);
+    use(c.line, Values::kAny);
+    use(c.child_start, Values::kChildPlace);
+    use(c.children, Values::kAnyObject);
+    use(c.parent_start, Values::kParentPlace);
+    use(c.parents, Values::kObject);
+    use(c.slots, Values::kObject);
+    use(c.merged, Values::kMergedDict);
+    use(c.named, Values::kObject);
+    use(c.name, Values::kName);
+    use(c.name_start, Values::kNamePlace);
+    use(c.name_bytes, Values::kAny);
+    use(c.type_start, Values::kTypeNamePlace);
+    use(c.type_bytes, Values::kAny);
+    use(c.type_totals, Values::kTypeTotals);
+    use(c.texts, Values::kObject);
+    use(c.text_hashes, Values::kAny);
+    use(c.leaders, Values::kObject);
+    use(c.leader_start, Values::kLeaderPlace);
 }
 
 template <class Tree, class Use>
 void for_each_tree_column(Tree& tree, Use use) {
-    use(tree.dominator);
-    use(tree.retained);
-    use(tree.type_retained);
-    use(tree.type_top);
-    use(tree.roots);
-    use(tree.top);
+    use(tree.dominator, Values::kObject);
+    use(tree.retained, Values::kAny);
+    use(tree.type_retained, Values::kAny);
+    use(tree.type_top, Values::kAny);
+    use(tree.roots, Values::kObject);
+    use(tree.top, Values::kObject);
 }
 
 class Writer {
@@ -136,15 +112,19 @@ class Writer {
     template <class T>
     void add(std::span<const T> values) {
         const auto bytes = bytes_of(values);
-        header_.columns[header_.column_count++] = {.offset = next_offset_,
-                                                   .bytes = bytes.size(),
-                                                   .element = sizeof(T),
-                                                   .checksum = checksum_in_parallel(bytes)};
-        columns_.push_back(bytes);
-        next_offset_ = aligned(next_offset_ + bytes.size());
+        header_.columns[header_.column_count++] = place(bytes, sizeof(T));
+        const auto block = BlockGuard::kBlock * sizeof(T);
+        const auto first = sums_.size();
+        sums_.resize(first + BlockGuard::blocks_for(values.size()));
+        in_parallel(sums_.size() - first, [&](std::size_t i) {
+            sums_[first + i] = checksum_of(bytes.substr(i * block, block));
+        });
     }
 
     Result<void> write(const std::string& path) {
+        const auto sums = bytes_of(std::span<const std::uint64_t>(sums_));
+        header_.sums = place(sums, sizeof(std::uint64_t));
+        header_.sums_checksum = checksum_of(sums);
         header_.checksum = header_checksum(header_);
         // It tells addresses, names and sizes: to be read by those who may read the dump is too
         // wide a guess, so it is for its writer alone.
@@ -167,6 +147,12 @@ class Writer {
     static std::uint64_t aligned(std::uint64_t offset) {
         return (offset + kAlignment - 1) / kAlignment * kAlignment;
     }
+    ColumnPlace place(std::string_view bytes, std::size_t element) {
+        columns_.push_back(bytes);
+        return {.offset = std::exchange(next_offset_, aligned(next_offset_ + bytes.size())),
+                .bytes = bytes.size(),
+                .element = element};
+    }
     static Result<void> put(int fd, std::string_view bytes, const std::string& path) {
         constexpr std::array<char, kAlignment> kPadding{};
         auto written = write_all(fd, bytes, path);
@@ -177,11 +163,13 @@ class Writer {
     Header header_;
     std::uint64_t next_offset_;
     std::vector<std::string_view> columns_;
+    std::vector<std::uint64_t> sums_;
 };
 
 class Reader {
   public:
-    // Nothing where the file is not a sound index of this kind for this dump.
+    // Nothing where the file is no index of this kind for this dump, or where its header or its
+    // checksums are damaged. The columns are checked when they are read.
     static std::optional<Reader> open(const std::string& path, Kind kind, const IndexKey& key) {
         if (!is_own_file(path)) {
             return std::nullopt;
@@ -191,28 +179,46 @@ class Reader {
             return std::nullopt;
         }
         Reader reader(std::move(*file));
-        return reader.fits(kind, key) && reader.is_undamaged() ? std::optional(std::move(reader))
-                                                               : std::nullopt;
+        return reader.fits(kind, key) && reader.has_sums() ? std::optional(std::move(reader))
+                                                           : std::nullopt;
     }
 
     template <class T>
-    void take(Column<T>& into) {
-        if (next_ >= header_.column_count || header_.columns[next_].element != sizeof(T)) {
+    void take(Column<T>& into, Values values) {
+        if (next_ >= header_.column_count || header_.columns[next_].element != sizeof(T) ||
+            !is_inside(header_.columns[next_])) {
             ok_ = false;
             return;
         }
         const auto& place = header_.columns[next_++];
-        const auto* const data = reinterpret_cast<const T*>(file_.bytes().data() + place.offset);
-        into = Column<T>(std::span<const T>(data, place.bytes / sizeof(T)));
+        const auto bytes = index_.file.bytes().substr(place.offset, place.bytes);
+        const std::span elements(reinterpret_cast<const T*>(bytes.data()),
+                                 bytes.size() / sizeof(T));
+        const auto blocks = BlockGuard::blocks_for(elements.size());
+        if (blocks > sums_.size()) {
+            ok_ = false;
+            return;
+        }
+        index_.guards.push_back(
+            std::make_unique<BlockGuard>(bytes, sizeof(T), sums_.first(blocks), values));
+        sums_ = sums_.subspan(blocks);
+        into = Column<T>(elements, index_.guards.back().get());
     }
 
-    bool took_all() const { return ok_ && next_ == header_.column_count; }
+    bool took_all() const { return ok_ && next_ == header_.column_count && sums_.empty(); }
     const GraphFacts& facts() const { return header_.facts; }
-    MappedFile release() { return std::move(file_); }
+
+    // Limits for the numbers in each column.
+    MappedIndex release(const Limits& limits) {
+        for (const auto& guard : index_.guards) {
+            guard->set_limit(limits[static_cast<std::size_t>(guard->values())]);
+        }
+        return std::move(index_);
+    }
 
   private:
-    explicit Reader(MappedFile file) : file_(std::move(file)) {
-        std::memcpy(static_cast<void*>(&header_), file_.bytes().data(), sizeof header_);
+    explicit Reader(MappedFile file) : index_{.file = std::move(file), .guards = {}} {
+        std::memcpy(static_cast<void*>(&header_), index_.file.bytes().data(), sizeof header_);
     }
 
     bool fits(Kind kind, const IndexKey& key) const {
@@ -223,91 +229,78 @@ class Reader {
                header_.column_count <= kMaxColumns;
     }
 
-    bool is_undamaged() const {
-        for (std::size_t i = 0; i < header_.column_count; ++i) {
-            const auto& place = header_.columns[i];
-            if (place.offset % kAlignment != 0 || place.offset > file_.bytes().size() ||
-                place.bytes > file_.bytes().size() - place.offset || place.element == 0 ||
-                checksum_in_parallel(file_.bytes().substr(place.offset, place.bytes)) !=
-                    place.checksum) {
-                return false;
-            }
-        }
-        return true;
+    bool is_inside(const ColumnPlace& place) const {
+        const auto size = index_.file.bytes().size();
+        return place.offset % kAlignment == 0 && place.offset <= size &&
+               place.bytes <= size - place.offset && place.bytes % place.element == 0;
     }
 
-    MappedFile file_;
+    bool has_sums() {
+        if (header_.sums.element != sizeof(std::uint64_t) || !is_inside(header_.sums)) {
+            return false;
+        }
+        const auto bytes = index_.file.bytes().substr(header_.sums.offset, header_.sums.bytes);
+        sums_ = {reinterpret_cast<const std::uint64_t*>(bytes.data()),
+                 bytes.size() / sizeof(std::uint64_t)};
+        return checksum_of(bytes) == header_.sums_checksum;
+    }
+
+    MappedIndex index_;
     Header header_;
+    std::span<const std::uint64_t> sums_;
     std::size_t next_ = 0;
     bool ok_ = true;
 };
 
-// True if check(i) holds for all i below `size`.
-template <class Check>
-bool all_of_parallel(std::size_t size, Check check) {
-    std::atomic<bool> good = true;
-    const auto parts = size / 262144 + 1;
-    in_parallel(parts, [&](std::size_t part) {
-        const auto range = part_of(size, part, parts);
-        bool part_good = true;
-        for (auto i = range.begin; i < range.end; ++i) {
-            part_good &= check(i);
-        }
-        if (!part_good) {
-            good = false;
-        }
-    });
-    return good;
-}
-
-template <class Start>
-bool are_rows(std::span<const Start> starts, std::size_t rows, std::size_t cells) {
-    return starts.size() == rows + 1 && starts.front() == 0 && starts.back() == cells &&
-           all_of_parallel(rows, [&](std::size_t i) { return starts[i] <= starts[i + 1]; });
-}
-
-template <class T>
-bool are_below(std::span<const T> ids, std::uint32_t end) {
-    return all_of_parallel(ids.size(), [&](std::size_t i) { return ids[i].value < end; });
-}
-
-// Checksums say that the file is what was written; this, that no number in it leads outside,
-// whoever wrote it.
-bool is_consistent(const GraphFacts& facts, const GraphColumns& c) {
+// Checksums say that the file is what was written; this and the limits, that no number in it leads
+// outside, whoever wrote it.
+bool has_consistent_sizes(const GraphFacts& facts, const GraphColumns& c) {
     constexpr std::uint64_t kMost = UINT32_MAX - 1;
     if (facts.line_objects > kMost || facts.missing > kMost - facts.line_objects) {
         return false;
     }
-    const auto end = static_cast<std::uint32_t>(facts.line_objects + 1);
-    const auto end_all = static_cast<std::uint32_t>(end + facts.missing);
-    const auto types = static_cast<std::uint32_t>(c.type_totals.size());
-    const auto names = static_cast<std::uint32_t>(c.name_start.size() - 1);
+    const auto end = facts.line_objects + 1;
+    const auto end_all = end + facts.missing;
+    const auto types = c.type_totals.size();
     return c.address.size() == end_all && c.size.size() == end && c.type.size() == end &&
-           c.length.size() == end && c.line.size() == end && types != 0 &&
-           !c.name_start.span().empty() && are_rows(c.child_start.span(), end, c.children.size()) &&
-           are_rows(c.parent_start.span(), end_all, c.parents.size()) &&
-           are_rows(c.type_start.span(), types - 1, c.type_bytes.size()) &&
-           are_rows(c.name_start.span(), names, c.name_bytes.size()) &&
-           are_below(c.children.span(), end_all) && are_below(c.parents.span(), end) &&
-           are_below(c.type.span(), types) && are_below(c.slots.span(), end) &&
-           c.slots.size() > facts.line_objects && are_below(c.named.span(), end) &&
-           are_below(c.texts.span(), end) && c.name.size() == c.named.size() &&
-           c.text_hashes.size() == c.texts.size() &&
-           all_of_parallel(c.name.size(), [&](std::size_t i) { return c.name[i] < names; }) &&
-           all_of_parallel(c.merged.size(),
-                           [&](std::size_t i) {
-                               return c.merged[i].owner.value < end && c.merged[i].dict.value < end;
-                           }) &&
-           all_of_parallel(
-               types, [&](std::size_t i) { return c.type_totals[i].largest_object.value < end; });
+           c.length.size() == end && c.line.size() == end && types != 0 && types <= kMost &&
+           c.name_start.size() != 0 && c.child_start.size() == end + 1 &&
+           c.parent_start.size() == end_all + 1 && c.type_start.size() == types &&
+           c.leader_start.size() == types + 1 && c.slots.size() > facts.line_objects &&
+           c.name.size() == c.named.size() && c.text_hashes.size() == c.texts.size();
 }
 
-bool is_consistent(const DominatorTree& tree, const Graph& graph) {
+Limits limits_of(const GraphFacts& facts, const GraphColumns& c) {
+    Limits limits{};
+    const auto end = facts.line_objects + 1;
+    const auto set = [&](Values values, std::uint64_t limit) {
+        limits[static_cast<std::size_t>(values)] = limit;
+    };
+    set(Values::kObject, end);
+    set(Values::kAnyObject, end + facts.missing);
+    set(Values::kType, c.type_totals.size());
+    set(Values::kChildPlace, c.children.size() + 1);
+    set(Values::kParentPlace, c.parents.size() + 1);
+    set(Values::kName, c.name_start.size() - 1);
+    set(Values::kLeaderPlace, c.leaders.size() + 1);
+    set(Values::kNamePlace, c.name_bytes.size() + 1);
+    set(Values::kTypeNamePlace, c.type_bytes.size() + 1);
+    set(Values::kMergedDict, end);
+    set(Values::kTypeTotals, end);
+    return limits;
+}
+
+bool has_consistent_sizes(const DominatorTree& tree, const Graph& graph) {
     return tree.dominator.size() == graph.end() && tree.retained.size() == graph.end() &&
            tree.type_retained.size() == graph.type_count() &&
-           tree.type_top.size() == graph.type_count() &&
-           are_below(tree.roots.span(), graph.end()) && are_below(tree.top.span(), graph.end()) &&
-           are_below(tree.dominator.span(), graph.end());
+           tree.type_top.size() == graph.type_count();
+}
+
+Limits limits_of(const Graph& graph) {
+    Limits limits{};
+    limits[static_cast<std::size_t>(Values::kObject)] = graph.end();
+    limits[static_cast<std::size_t>(Values::kStringGroup)] = graph.end();
+    return limits;
 }
 
 }  // namespace
@@ -329,27 +322,43 @@ std::optional<IndexedGraph> find_indexed_graph(const std::string& path, const In
         return std::nullopt;
     }
     GraphColumns columns;
-    for_each_graph_column(columns, [&](auto& column) { reader->take(column); });
+    for_each_graph_column(columns,
+                          [&](auto& column, Values values) { reader->take(column, values); });
     Column<char> said;
-    reader->take(said);
-    if (!reader->took_all() || !is_consistent(reader->facts(), columns)) {
+    reader->take(said, Values::kAny);
+    if (!reader->took_all() || !has_consistent_sizes(reader->facts(), columns)) {
         return std::nullopt;
     }
-    std::vector<std::string> warnings;
-    for (const auto line : split({said.span().data(), said.size()}, '\n')) {
-        if (!line.empty()) {
-            warnings.emplace_back(line);
-        }
-    }
     const auto facts = reader->facts();
-    return IndexedGraph{reader->release(), Graph(facts, std::move(columns)), std::move(warnings)};
+    auto index = reader->release(limits_of(facts, columns));
+    std::vector<std::string> warnings;
+    try {
+        for (const auto line : split({said.span().data(), said.size()}, '\n')) {
+            if (!line.empty()) {
+                warnings.emplace_back(line);
+            }
+        }
+    } catch (const DamagedIndex&) {
+        return std::nullopt;
+    }
+    return IndexedGraph{std::move(index), Graph(facts, std::move(columns)), std::move(warnings)};
 }
 
 Result<void> write_graph_index(const std::string& path, const IndexKey& key, const Graph& graph,
                                const std::vector<std::string>& warnings) {
     Writer writer(Kind::kGraph, key);
     writer.set_facts(graph.facts());
-    for_each_graph_column(graph.columns(), [&](const auto& column) { writer.add(column.span()); });
+    const auto leaders = find_leaders(graph);
+    const auto& columns = graph.columns();
+    for_each_graph_column(columns, [&](const auto& column, Values) {
+        if (static_cast<const void*>(&column) == &columns.leaders) {
+            writer.add(leaders.objects.span());
+        } else if (static_cast<const void*>(&column) == &columns.leader_start) {
+            writer.add(leaders.start.span());
+        } else {
+            writer.add(column.span());
+        }
+    });
     std::string said;
     for (const auto& warning : warnings) {
         said += warning + '\n';
@@ -365,17 +374,55 @@ std::optional<IndexedTree> find_indexed_tree(const std::string& path, const Inde
         return std::nullopt;
     }
     DominatorTree tree;
-    for_each_tree_column(tree, [&](auto& column) { reader->take(column); });
-    if (!reader->took_all() || !is_consistent(tree, graph)) {
+    for_each_tree_column(tree, [&](auto& column, Values values) { reader->take(column, values); });
+    if (!reader->took_all() || !has_consistent_sizes(tree, graph)) {
         return std::nullopt;
     }
-    return IndexedTree{reader->release(), std::move(tree)};
+    return IndexedTree{reader->release(limits_of(graph)), std::move(tree)};
 }
 
 Result<void> write_tree_index(const std::string& path, const IndexKey& key,
                               const DominatorTree& tree) {
     Writer writer(Kind::kTree, key);
-    for_each_tree_column(tree, [&](const auto& column) { writer.add(column.span()); });
+    for_each_tree_column(tree, [&](const auto& column, Values) { writer.add(column.span()); });
+    return writer.write(path);
+}
+
+std::optional<StringsView> find_indexed_strings(const std::string& path, const IndexKey& key,
+                                                const Graph& graph) {
+    auto reader = Reader::open(path, Kind::kStrings, key);
+    if (!reader) {
+        return std::nullopt;
+    }
+    Column<std::uint64_t> totals;
+    Column<StringGroup> largest;
+    reader->take(totals, Values::kAny);
+    reader->take(largest, Values::kStringGroup);
+    if (!reader->took_all() || totals.size() != 6) {
+        return std::nullopt;
+    }
+    const auto index = reader->release(limits_of(graph));
+    try {
+        const auto groups = largest.span();
+        return StringsView{.strings = totals[0],
+                           .size = totals[1],
+                           .groups = totals[2],
+                           .wasted = totals[3],
+                           .wasted_maybe = totals[4],
+                           .largest = {groups.begin(), groups.end()},
+                           .others_wasted = totals[5]};
+    } catch (const DamagedIndex&) {
+        return std::nullopt;
+    }
+}
+
+Result<void> write_strings_index(const std::string& path, const IndexKey& key,
+                                 const StringsView& view) {
+    Writer writer(Kind::kStrings, key);
+    const std::array<std::uint64_t, 6> totals = {
+        view.strings, view.size, view.groups, view.wasted, view.wasted_maybe, view.others_wasted};
+    writer.add(std::span<const std::uint64_t>(totals));
+    writer.add(std::span<const StringGroup>(view.largest));
     return writer.write(path);
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <tuple>
 
+#include "heap/graph/leaders.h"
 #include "heap/reader/json_text.h"
 #include "heap/reader/line_parser.h"
 #include "mapdiag/support/text.h"
@@ -40,15 +41,6 @@ ObjectList cut_list(const Graph& graph, std::vector<ObjectId> all, std::size_t l
     all.resize(std::min(limit, all.size()));
     list.shown = std::move(all);
     return list;
-}
-
-bool comes_first(const Graph& graph, ObjectId a, ObjectId b) {
-    const auto key = [&](ObjectId id) {
-        return std::tuple(graph.size(id), graph.children(id).size(), graph.parents(id).size());
-    };
-    const auto key_a = key(a);
-    const auto key_b = key(b);
-    return key_a != key_b ? key_a > key_b : graph.address(a) < graph.address(b);
 }
 
 ObjectList sorted_list(const Graph& graph, std::vector<ObjectId> all, std::size_t limit) {
@@ -171,9 +163,21 @@ ObjectList list_children(const Graph& graph, ObjectId id, std::size_t limit) {
 }
 
 ObjectList list_type(const Graph& graph, TypeId type, std::size_t limit) {
+    const auto& columns = graph.columns();
+    const auto& totals = columns.type_totals[type.value];
+    if (columns.leader_start.size() != 0 && (limit <= kLeaders || totals.count <= kLeaders)) {
+        const auto leaders = columns.leaders.part(columns.leader_start[type.value],
+                                                  columns.leader_start[type.value + 1]);
+        auto list = cut_list(graph, {leaders.begin(), leaders.end()}, limit);
+        list.others = totals.count - list.shown.size();
+        list.others_size += totals.size - list.size;
+        list.count = totals.count;
+        list.size = totals.size;
+        return list;
+    }
     std::vector<ObjectId> all;
-    all.reserve(graph.columns().type_totals[type.value].count);
-    const auto types = graph.columns().type.span();
+    all.reserve(totals.count);
+    const auto types = columns.type.span();
     for (std::uint32_t id = 1; id < types.size(); ++id) {
         if (types[id] == type) {
             all.push_back({id});
@@ -186,7 +190,7 @@ Attributes attributes_of(const Graph& graph, ObjectId id) {
     Attributes found;
     auto refs = graph.children(id);
     const auto merged = graph.find_merged(id);
-    const auto own = merged ? merged->own_refs : 0U;
+    const auto own = merged ? std::min<std::size_t>(merged->own_refs, refs.size()) : 0;
     const bool is_dict = merged || graph.type_name(graph.type(id)) == "dict";
     const auto layout = is_dict ? layout_of(graph, id, refs.size() - own) : DictLayout::kUnknown;
     if (layout != DictLayout::kUnknown) {

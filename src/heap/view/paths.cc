@@ -17,7 +17,7 @@ constexpr std::uint64_t kCountStops = 1ULL << 63;
 class BackwardSearch {
   public:
     BackwardSearch(const Graph& graph, const DominatorTree& tree, ObjectId target)
-        : graph_(graph), roots_(tree.roots.span()) {
+        : graph_(graph), roots_(tree.roots) {
         distance_.emplace(target, 0);
         ways_.emplace(target, 1);
         std::vector<ObjectId> level = {target};
@@ -53,7 +53,7 @@ class BackwardSearch {
 
     bool find_roots_in(const std::vector<ObjectId>& level) {
         for (const auto id : level) {
-            if (std::ranges::binary_search(roots_, id)) {
+            if (is_in(roots_, id)) {
                 starts_.push_back(id);
             }
         }
@@ -82,7 +82,7 @@ class BackwardSearch {
     }
 
     const Graph& graph_;
-    std::span<const ObjectId> roots_;
+    const Column<ObjectId>& roots_;
     std::unordered_map<ObjectId, std::uint64_t> distance_;
     std::unordered_map<ObjectId, std::uint64_t> ways_;
     std::vector<ObjectId> starts_;

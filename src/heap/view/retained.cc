@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "mapdiag/support/parallel.h"
+
 namespace mapdiag::heap {
 namespace {
 
@@ -37,6 +39,18 @@ std::vector<ObjectId> chain_to(const DominatorTree& tree, ObjectId id) {
     return chain;
 }
 
+// Of a long chain, such as a linked list, both ends stay.
+void shorten_chain(RetainedObject& object, std::size_t limit) {
+    const auto shown = std::max<std::size_t>(limit, 2);
+    if (object.chain.size() <= shown) {
+        return;
+    }
+    object.chain_others = object.chain.size() - shown;
+    object.chain_gap = shown - shown / 2;
+    const auto gap = object.chain.begin() + static_cast<std::ptrdiff_t>(object.chain_gap);
+    object.chain.erase(gap, gap + static_cast<std::ptrdiff_t>(object.chain_others));
+}
+
 bool is_much(std::uint64_t part, std::uint64_t whole, double share) {
     return static_cast<double>(part) > share * static_cast<double>(whole);
 }
@@ -59,8 +73,68 @@ void add_piles(const Graph& graph, const DominatorTree& tree, const std::vector<
     });
 }
 
+// Everything that has a dominator for which is_wanted() holds, ascending. The one question that
+// reads a whole column of the tree, so all processors do it.
+template <class IsWanted>
+std::vector<ObjectId> all_held_by(const DominatorTree& tree, IsWanted is_wanted) {
+    constexpr std::size_t kPart = 1U << 18;
+    const auto dominators = tree.dominator.span();
+    const auto parts = dominators.size() / kPart + 1;
+    std::vector<std::vector<ObjectId>> found(parts);
+    in_parallel(parts, [&](std::size_t part) {
+        const auto range = part_of(dominators.size(), part, parts);
+        for (auto id = std::max<std::size_t>(range.begin, 1); id < range.end; ++id) {
+            if (is_wanted(dominators[id])) {
+                found[part].push_back({static_cast<std::uint32_t>(id)});
+            }
+        }
+    });
+    std::vector<ObjectId> held;
+    for (const auto& of_part : found) {
+        held.insert(held.end(), of_part.begin(), of_part.end());
+    }
+    return held;
+}
+
+// Of what an object dominates directly, the one that retains most.
+class HeaviestHeld {
+  public:
+    explicit HeaviestHeld(const DominatorTree& tree) : tree_(tree) {}
+
+    ObjectId find(ObjectId id) {
+        // A few questions are answered by looking; a long chain, such as a linked list, by a table.
+        constexpr std::size_t kLookups = 4;
+        if (++asked_ <= kLookups) {
+            const auto held = held_by(tree_, id, 1);
+            return held.empty() ? ObjectId{} : held.front();
+        }
+        if (table_.size() == 0) {
+            make_table();
+        }
+        return table_[id.value];
+    }
+
+  private:
+    void make_table() {
+        const auto dominators = tree_.dominator.span();
+        const auto retained = tree_.retained.span();
+        table_ = BigArray<ObjectId>(dominators.size());
+        for (std::uint32_t id = 1; id < dominators.size(); ++id) {
+            auto& heaviest = table_[dominators[id].value];
+            if (!heaviest || retained[id] > retained[heaviest.value]) {
+                heaviest = {id};
+            }
+        }
+    }
+
+    const DominatorTree& tree_;
+    std::size_t asked_ = 0;
+    BigArray<ObjectId> table_;
+};
+
 // Goes down while one object holds most of what the one above it retains.
-Suspect follow(const Graph& graph, const DominatorTree& tree, ObjectId top) {
+Suspect follow(const Graph& graph, const DominatorTree& tree, HeaviestHeld& heaviest,
+               ObjectId top) {
     Suspect suspect{.holders = {top},
                     .group = {},
                     .retained = tree.retained[top.value],
@@ -68,31 +142,44 @@ Suspect follow(const Graph& graph, const DominatorTree& tree, ObjectId top) {
                     .piles = {}};
     for (;;) {
         const auto at = suspect.chain.back();
-        const auto held = held_by(tree, at);
-        if (held.empty() ||
-            !is_much(tree.retained[held.front().value], tree.retained[at.value], kGoesOnShare)) {
-            add_piles(graph, tree, held, suspect);
+        const auto next = heaviest.find(at);
+        if (!next || !is_much(tree.retained[next.value], tree.retained[at.value], kGoesOnShare)) {
+            add_piles(graph, tree, held_by(tree, at, 0), suspect);
             return suspect;
         }
-        suspect.chain.push_back(held.front());
+        suspect.chain.push_back(next);
     }
+}
+
+// A type whose objects at the top hold much together, without those that hold much by themselves.
+Suspect group_of(const Graph& graph, const DominatorTree& tree, TypeId type,
+                 std::span<const ObjectId> top) {
+    Suspect group{.holders = {}, .group = type, .retained = 0, .chain = {}, .piles = {}};
+    std::vector<bool> is_holder(graph.end());
+    for (const auto id : top) {
+        if (graph.type(id) == type) {
+            group.holders.push_back(id);
+            group.retained += tree.retained[id.value];
+            is_holder[id.value] = true;
+        }
+    }
+    const auto held = all_held_by(
+        tree, [&](ObjectId above) { return above && static_cast<bool>(is_holder[above.value]); });
+    add_piles(graph, tree, held, group);
+    return group;
 }
 
 }  // namespace
 
-std::vector<ObjectId> held_by(const DominatorTree& tree, ObjectId id) {
-    std::vector<ObjectId> held;
-    const auto dominators = tree.dominator.span();
-    for (std::uint32_t other = 1; other < dominators.size(); ++other) {
-        if (dominators[other] == id) {
-            held.push_back({other});
-        }
-    }
-    std::ranges::sort(held, [&](ObjectId a, ObjectId b) {
-        const auto retained_a = tree.retained[a.value];
-        const auto retained_b = tree.retained[b.value];
-        return retained_a != retained_b ? retained_a > retained_b : a < b;
-    });
+std::vector<ObjectId> held_by(const DominatorTree& tree, ObjectId id, std::size_t limit) {
+    std::vector<ObjectId> held = all_held_by(tree, [&](ObjectId above) { return above == id; });
+    const auto shown = std::min(limit, held.size());
+    std::ranges::partial_sort(held, held.begin() + static_cast<std::ptrdiff_t>(shown),
+                              [&](ObjectId a, ObjectId b) {
+                                  const auto retained_a = tree.retained[a.value];
+                                  const auto retained_b = tree.retained[b.value];
+                                  return retained_a != retained_b ? retained_a > retained_b : a < b;
+                              });
     return held;
 }
 
@@ -102,61 +189,54 @@ RetainedView view_retained(const Graph& graph, const DominatorTree& tree, std::s
                       .top_count = tree.top.size(),
                       .top = {},
                       .types = types_of(graph, tree)};
-    const auto shown = std::min(limit, tree.top.size());
-    const auto top = tree.top.span();
-    view.top.assign(top.begin(), top.begin() + static_cast<std::ptrdiff_t>(shown));
-    for (const auto id : top.subspan(shown)) {
-        view.others_retained += tree.retained[id.value];
+    const auto top = tree.top.part(0, std::min(limit, tree.top.size()));
+    view.top.assign(top.begin(), top.end());
+    view.others_retained = view.size;
+    for (const auto id : top) {
+        view.others_retained -= tree.retained[id.value];
     }
     return view;
 }
 
 RetainedObject view_retained(const Graph& graph, const DominatorTree& tree, ObjectId id,
                              std::size_t limit) {
-    static_cast<void>(graph);
     RetainedObject object{.id = id,
                           .retained = tree.retained[id.value],
                           .chain = chain_to(tree, id),
-                          .held = held_by(tree, id)};
-    object.is_root = std::ranges::binary_search(tree.roots.span(), object.chain.front());
+                          .held = held_by(tree, id, limit)};
+    object.is_root = is_in(tree.roots, object.chain.front());
+    shorten_chain(object, limit);
     object.held_count = object.held.size();
-    for (std::size_t i = limit; i < object.held.size(); ++i) {
-        object.others_retained += tree.retained[object.held[i].value];
-    }
     object.held.resize(std::min(limit, object.held.size()));
+    object.others_retained = object.retained - graph.size(id);
+    for (const auto held : object.held) {
+        object.others_retained -= tree.retained[held.value];
+    }
     return object;
 }
 
 std::vector<Suspect> find_suspects(const Graph& graph, const DominatorTree& tree) {
     std::vector<Suspect> suspects;
-    std::map<TypeId, Suspect> groups;
     const auto whole = tree.retained[0];
-    for (const auto id : tree.top.span()) {
-        if (is_much(tree.retained[id.value], whole, kSuspectShare)) {
-            suspects.push_back(follow(graph, tree, id));
-            continue;
+    // What the top retains, by type, without the suspects that were found.
+    std::map<TypeId, std::uint64_t> by_type;
+    for (std::uint32_t type = 1; type < graph.type_count(); ++type) {
+        by_type[{type}] = tree.type_top[type];
+    }
+    HeaviestHeld heaviest(tree);
+    std::size_t singles = 0;
+    for (; singles < tree.top.size(); ++singles) {
+        const auto id = tree.top[singles];
+        if (!is_much(tree.retained[id.value], whole, kSuspectShare)) {
+            break;
         }
-        auto& group = groups[graph.type(id)];
-        group.group = graph.type(id);
-        group.holders.push_back(id);
-        group.retained += tree.retained[id.value];
+        suspects.push_back(follow(graph, tree, heaviest, id));
+        by_type[graph.type(id)] -= tree.retained[id.value];
     }
     std::vector<Suspect> large;
-    for (auto& [type, group] : groups) {
-        if (is_much(group.retained, whole, kSuspectShare)) {
-            std::vector<ObjectId> held;
-            const auto dominators = tree.dominator.span();
-            std::vector<bool> is_holder(graph.end());
-            for (const auto id : group.holders) {
-                is_holder[id.value] = true;
-            }
-            for (std::uint32_t id = 1; id < dominators.size(); ++id) {
-                if (dominators[id] && is_holder[dominators[id].value]) {
-                    held.push_back({id});
-                }
-            }
-            add_piles(graph, tree, held, group);
-            large.push_back(std::move(group));
+    for (const auto& [type, retained] : by_type) {
+        if (is_much(retained, whole, kSuspectShare)) {
+            large.push_back(group_of(graph, tree, type, tree.top.span().subspan(singles)));
         }
     }
     std::ranges::sort(large, [&](const Suspect& a, const Suspect& b) {

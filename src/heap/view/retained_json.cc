@@ -68,6 +68,9 @@ std::string retained_object_json(const Graph& graph, const DominatorTree& tree,
     for (const auto id : object.chain) {
         out["chain"].push_back(retained_row(graph, tree, id, describer));
     }
+    if (object.chain_others != 0) {
+        out["chain_others"] = {{"after", object.chain_gap}, {"objects", object.chain_others}};
+    }
     out["held_objects"] = object.held_count;
     out["held"] = Json::array();
     for (const auto id : object.held) {
@@ -92,9 +95,13 @@ std::string suspects_json(const Graph& graph, const DominatorTree& tree,
         if (suspect.group) {
             row["group"] = type_name_json(graph, suspect.group);
         }
+        row["steps"] = suspect.chain.empty() ? 0 : suspect.chain.size() - 1;
         row["chain"] = Json::array();
-        for (const auto id : suspect.chain) {
-            row["chain"].push_back(retained_row(graph, tree, id, describer));
+        for (std::size_t at = 0; at < suspect.chain.size(); ++at) {
+            // Of a long chain the beginning, and the place where it piles up.
+            if (at < limit || at + 1 == suspect.chain.size()) {
+                row["chain"].push_back(retained_row(graph, tree, suspect.chain[at], describer));
+            }
         }
         row["below"] = Json::array();
         Suspect::Pile others;

@@ -141,6 +141,9 @@ std::string retained_object_text(const Graph& graph, const DominatorTree& tree,
     out += fmt::format("Held by, from the top ({}):\n",
                        object.is_root ? "a root" : "shared by several roots");
     for (std::size_t i = 0; i < object.chain.size(); ++i) {
+        if (object.chain_others != 0 && i == object.chain_gap) {
+            out += fmt::format("{:>12} [{} others]\n", "", object.chain_others);
+        }
         out += fmt::format("{:>12} {}{}\n", tree.retained[object.chain[i].value],
                            std::string(2 * std::min<std::size_t>(i, 40), ' '),
                            describer.line(object.chain[i]));
@@ -148,7 +151,8 @@ std::string retained_object_text(const Graph& graph, const DominatorTree& tree,
     if (object.held_count == 0) {
         return out + "It holds nothing else\n";
     }
-    out += fmt::format("Of what it holds directly, {} objects, the biggest:\n", object.held_count);
+    out += fmt::format("Of what it holds directly, {} object{}, the biggest:\n", object.held_count,
+                       object.held_count == 1 ? "" : "s");
     for (const auto id : object.held) {
         out += fmt::format("{:>12} {}\n", tree.retained[id.value], describer.line(id));
     }

@@ -43,7 +43,8 @@ void add(const Graph& graph, ObjectId id, StringGroup& group, std::uint64_t& lar
         group.type = graph.type(id);
         group.length = graph.length(id);
         group.example = id;
-        group.only_beginning = group.length != kNoLength && group.length > kDumpedCharacters;
+        group.only_beginning =
+            group.length != kNoLength && group.length > kDumpedCharacters ? 1 : 0;
     }
     ++group.count;
     group.size += graph.size(id);
@@ -83,7 +84,7 @@ std::string kind_text(const Graph& graph, const StringGroup& group) {
     if (group.length != kNoLength) {
         out += fmt::format(" of length {}", group.length);
     }
-    return group.only_beginning ? out + " (alike in the first 100 characters)" : out;
+    return group.only_beginning != 0 ? out + " (alike in the first 100 characters)" : out;
 }
 
 }  // namespace
@@ -104,18 +105,22 @@ StringsView find_duplicate_strings(const Graph& graph, std::size_t limit) {
         for (const auto& group : groups) {
             ++view.groups;
             view.wasted += group.wasted;
-            view.wasted_maybe += group.only_beginning ? group.wasted : 0;
+            view.wasted_maybe += group.only_beginning != 0 ? group.wasted : 0;
             all.push_back(group);
         }
     }
     const auto shown = std::min(limit, all.size());
     std::ranges::partial_sort(all, all.begin() + static_cast<std::ptrdiff_t>(shown), is_larger);
-    all.resize(shown);
+    view.largest = std::move(all);
+    return with_limit(std::move(view), limit);
+}
+
+StringsView with_limit(StringsView view, std::size_t limit) {
+    view.largest.resize(std::min(limit, view.largest.size()));
     view.others_wasted = view.wasted;
-    for (const auto& group : all) {
+    for (const auto& group : view.largest) {
         view.others_wasted -= group.wasted;
     }
-    view.largest = std::move(all);
     return view;
 }
 
@@ -151,7 +156,7 @@ std::string strings_json(const StringsView& view, const Graph& graph, const Desc
         out["largest"].push_back({{"wasted", group.wasted},
                                   {"count", group.count},
                                   {"size", group.size},
-                                  {"beginning_only", group.only_beginning},
+                                  {"beginning_only", group.only_beginning != 0},
                                   {"example", object_json(graph, group.example, describer)}});
     }
     if (view.groups > view.largest.size()) {
