@@ -34,7 +34,8 @@ void record_group(record::RunRecord& record, const linux_os::JobGroup& group,
                   const Sampler& sampler);
 /// The same for the process tree, where most of them can't be had.
 void record_tree(record::RunRecord& record, const ProcessTree& tree, const Sampler& sampler);
-/// After record_tree(): the peak of the group that the job is in with others, where it was asked for
+/// After record_tree(): the peak of the group that the job is in with others, where it was asked
+/// for
 /// (`only`) or is near what the job's processes were seen with; else why it says too little.
 void record_shared(record::RunRecord& record, const linux_os::SharedGroup& group, bool only);
 /// The limits in force.

@@ -28,9 +28,9 @@ using record::ProfileState;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// What mapdiag may spend: 1 % of a core while a Python may turn up at any moment, a fraction of that
-// while one is profiled, and 30 ms beside: a launcher's first seconds, with many short processes, is
-// when the polls have to be frequent.
+// What mapdiag may spend: 1 % of a core while a Python may turn up at any moment, a fraction of
+// that while one is profiled, and 30 ms beside: a launcher's first seconds, with many short
+// processes, is when the polls have to be frequent.
 constexpr int kCostFactorWaiting = 100;
 constexpr int kCostFactorAttached = 400;
 constexpr auto kCredit = milliseconds(30);
